@@ -25,7 +25,7 @@ def protected(secret: Sequence[Any], not_secret: Sequence[Any]) -> str:
 
 
 def cells_in_words(n_secrets: int, n_values: int) -> str:
-    """Say how many cells there are; where U is empty, each is a secret.
+    """State how many cells there are; where U is empty, each is a secret.
 
     Examples
     --------
@@ -57,10 +57,10 @@ def known_by_category(columns: Iterable[Any]) -> str:
 
 
 def sees(observe: str) -> str:
-    """Say what a mechanism sees of a person."""
+    """State what a mechanism sees of a person."""
     return "the whole record" if observe == "all" else "U alone, never S"
 
 
 def repeatable(seed: Any) -> str:
-    """Say what a seed does to the promise."""
+    """State what a seed does to the promise."""
     return f"reports are repeatable with random_state={seed!r}, and whoever knows it can undo them"

@@ -245,7 +245,7 @@ def in_digits(value: float, digits: int = 4) -> str:
 
 
 def decimals(sizes: Iterable[float], largest: float, digits: int) -> int:
-    """Return the number of decimals with which the smallest size has so many digits.
+    """Return the number of decimals with which the smallest size has this many digits.
 
     Numbers in one column have the same number of decimals. `largest` has at most seven digits.
 

@@ -27,7 +27,7 @@ KINDS = {
     "likelihood-ratio": ("single", "pair", "drift"),
     "box": ("drift",),
 }
-#: Where the numbers of each kind come from.
+#: If the numbers of each kind come from.
 RULES = {
     "renyi": ("chi2", "finite-sample", "survey", "given"),
     "likelihood-ratio": ("finite-sample", "asymptotic", "survey", "given"),

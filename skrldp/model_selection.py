@@ -461,7 +461,7 @@ def detectable_difference(
     Notes
     -----
     The difference is the sum of two normal quantiles (2.80 by default) times the standard error.
-    That error is the one at `distribution`. Where a share is nearly 0, pass the distribution that
+    That error is the one at `distribution`. If a share is nearly 0, pass the distribution that
     you expect instead.
 
     Examples

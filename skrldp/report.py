@@ -148,7 +148,7 @@ class PrivacyReport(ReadOnly):
     expected_errors : dict
         For "U" and "S", and for each column where they have several ("column 'age'"), the standard
         errors of the shares of their categories from 10,000 reports, at the public distribution,
-        and for each target that the design was asked for by name ("target: mean of 'age'"): the
+        and for each target that was requested by name ("target: mean of 'age'"): the
         "worst" and the "median" one, infinite where the reports do not determine a share, and how
         many are "not_determined" "of" how many. Empty for matrices so large that their
         decomposition would take more than seconds.
@@ -475,7 +475,7 @@ def _over_records(mechanism: Mechanism) -> float:
 
 
 def _set_for_utility(fitted: Any) -> str | None:
-    """Say in words what a worst distance is over, and with which probability that misses."""
+    """State in words what a worst distance is over, and with which probability that misses."""
     fitted_set = utility_set_of(fitted)
     if fitted_set is None:
         return None
@@ -523,7 +523,7 @@ def expected_errors(fitted: Any, manifest: Any = None) -> dict[str, dict[str, fl
 
 
 def _of_targets(fitted: Any) -> dict[str, dict[str, float]]:
-    """Return the errors of the targets that a design was asked for by name."""
+    """Return the errors of the targets that were requested by name."""
     if isinstance(getattr(fitted, "targets", None), str | None):
         return {}
     errors = np.sqrt(fitted.variances_ / N_REPORTS)[:_MOST_TARGETS, None]

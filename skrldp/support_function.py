@@ -439,7 +439,7 @@ def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Fl
     step2 = np.where(regular, (h12 * g1 - h11 * g2) / determinant, -g2 / h22)
     most1, most2 = (1.0 + _GROWTH * slack).T
     step1, step2 = np.minimum(step1, most1), np.minimum(step2, most2)
-    # Where a bound is passed, the best of the two edges.
+    # If a bound is passed, the best of the two edges.
     edge2 = np.clip(-(g2 + h12 * low1) / h22, low2, most2)
     edge1 = np.clip(-(g1 + h12 * low2) / h11, low1, most1)
     first = low1 * (g1 + h11 * low1 / 2 + h12 * edge2) + edge2 * (g2 + h22 * edge2 / 2)
@@ -500,7 +500,7 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
 # --- Slacks of pairs for orders near 1/2, as roots in brackets: sure where Newton's method is not -
 
 
-# Logarithms that are looked at, relative to the range of q: exp(60) is as good as infinite. Twice
+# Logarithms that are examined, relative to the range of q: exp(60) is as good as infinite. Twice
 # as wide would cost one step more.
 _WIDEST = 60.0
 # The outer root: by chords, about 10 where the function is smooth, and every third time, or after

@@ -366,7 +366,7 @@ def listed(values: Sequence[Any]) -> str:
 
 
 def known_of(column: Column) -> str:
-    """Say which values a column may have: the first few categories, or the range of its bins."""
+    """State which values a column may have: the first few categories, or the range of its bins."""
     if column.numbers is not None:
         return column.numbers.range
     return listed(column.categories)
@@ -385,7 +385,7 @@ def numbered(rows: NDArray[Any]) -> str:
 
 
 def hint_of(column: Column, values: Iterable[Any]) -> str:
-    """Say how an unknown text differs from a known one, if in one way alone; "" if none does."""
+    """State how an unknown text differs from a known one, if in one way alone; "" if none does."""
     texts = {value for value in values if isinstance(value, str)}
     for way, key in _WAYS.items():
         known = set(map(key, column.texts)) if texts else set()
@@ -395,7 +395,7 @@ def hint_of(column: Column, values: Iterable[Any]) -> str:
 
 
 def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
-    """Say which values stand in how many rows of a public table: "3 rows with values 'x', 'y'"."""
+    """Count the rows with some values of a public table: "3 rows with values 'x', 'y'"."""
     n_missing = unknown.get(None, 0)
     if secret:
         n_rows = sum(unknown.values())

@@ -156,7 +156,7 @@ _WORDS = {
 
 
 def source_in_words(source: str | None) -> str:
-    """Say on what the probability that a confidence set misses is conditional.
+    """State on what the probability that a confidence set misses is conditional.
 
     A set around a table is made for values of U (and bins, and groups) that were there before its
     records were counted. Whatever is chosen by looking at the counted records favours what

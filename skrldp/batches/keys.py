@@ -218,7 +218,7 @@ def key_check(key: Any) -> str:
 
 @dataclass(frozen=True)
 class CheckedKey:
-    """A reference to a key, and what :func:`key_check` says of the key wherever it is read."""
+    """A reference to a key, and the :func:`key_check` that the key must have."""
 
     source: KeySource
     check: str

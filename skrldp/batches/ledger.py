@@ -71,7 +71,7 @@ class LedgerReporter(Reporter):
         The key of the ledger, by which it identifies people. It stays as long as the ledger. The
         key of the reports if not given.
     ledger_key_check : str, optional
-        What :func:`key_check` says of it; as `key_check`.
+        The :func:`key_check` of it; as `key_check`.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class LedgerReporter(Reporter):
 
     @property
     def ledger_key_check(self) -> str:
-        """What :func:`key_check` says of the ledger's key: 16 digits."""
+        """The :func:`key_check` of the ledger's key: 16 digits."""
         return self._ledger_key.check
 
     def entries(self, candidates: Any, ledger: Any) -> Any:
@@ -295,7 +295,7 @@ class LedgerReporter(Reporter):
                 )
         # In some libraries $ also stands before a line end.
         is_holder = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
-        is_symbol = (report >= 0) & (report < self._n_symbols)  # of others they may be greater
+        is_symbol = (report >= 0) & (report < self._n_symbols)  # of others they may be larger
         faults = {
             f"entries under another key than that of ledger_key, whose check is "
             f"{self.ledger_key_check}: it would recognise nobody. Pass the ledger's first "

@@ -75,7 +75,7 @@ class Reporter(SetOnce):
         Integer type of the reports, such as "int32" where an engine has no unsigned numbers. The
         default is the smallest unsigned type for all symbols.
     key_check : str, optional
-        What :func:`key_check` says of the key. It goes with the reporter, and a process whose key
+        The :func:`key_check` of the key. It goes with the reporter, and a process whose key
         is another one reports nothing: it would report everybody a second time. If not given, the
         key is read at once. Give it where the key cannot be read, and in whatever runs again.
 
@@ -191,7 +191,7 @@ class Reporter(SetOnce):
 
     @property
     def key_check(self) -> str:
-        """What :func:`key_check` says of the key: 16 digits."""
+        """The :func:`key_check` of the key: 16 digits."""
         return self._key.check
 
     def __call__(self, records: Any) -> Any:

@@ -108,7 +108,7 @@ def _mechanisms(text: str | bytes) -> tuple[Mechanism, ...]:
 
 
 def _problem_of(mechanism: Mechanism, pilots: Sequence[str | bytes]) -> str:
-    """Say why the stated bounds are not shown; empty if they are."""
+    """State why the stated bounds are not shown; empty if they are."""
     around = None if mechanism.claims is None else mechanism.claims.main.around
     if around is None or around.bounds is None:
         return "are not stated"

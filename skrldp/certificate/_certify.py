@@ -243,11 +243,11 @@ def prove(
     *,
     start: float = 0.0,
 ) -> Certificate:
-    """Prove what is asked for, and make the claims of the mechanism, or of its probabilities.
+    """Prove the requested bounds, and make the claims of the mechanism, or of its probabilities.
 
     No bound below `start` is tried, so that one that is stated needs no search.
 
-    Returns Certificate: its claims state what was asked for, whether it is kept or not.
+    Returns Certificate: its claims state what was requested, whether it is kept or not.
     """
     first, for_all = asked.items[0], asked.for_all
     form = mechanism.form if isinstance(mechanism, Mechanism) else mechanism

@@ -2,7 +2,7 @@ r"""What several reports about one record leak, for somebody who gets all of the
 
 k independent reports are one report of a mechanism whose rows are products of k rows. The order
 of the reports contains no information, and the number of orders cancels in every ratio, so each
-multiset of rows is compared once. Where there are too many multisets, the bound is a sum: given the
+multiset of rows is compared once. If there are too many multisets, the bound is a sum: given the
 first reports, the distribution of U may be any, so each further report adds at most the bound over
 all distributions (docs/proofs.md, Theorem 27).
 """
@@ -25,7 +25,7 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.private_rows import Region
 from skrldp.sets.fitted_sets import FittedSet
 
-# Multisets of reports are looked at one by one while they, times the cells of all pairs of secrets,
+# Multisets of reports are examined one by one while they, times the cells of all pairs of secrets,
 # are no more than this. On one core of 2026 that took about a second, and ten where reports leak so
 # much, 40 nats, that rounding keeps the least bound from being proven.
 WORK = 1e7

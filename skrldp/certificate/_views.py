@@ -18,9 +18,9 @@ from skrldp.sets.fitted_sets import FittedSet
 # Least rise of the trial ε while closing in on the proven one, in nats; it doubles from there. What
 # is proved is at most about as much above what is true; twice as much saves a step at most.
 _STEP = 1e-12
-# Pairs that are looked at closely at a time to begin with; twice as many each time all are proved.
+# Pairs that are examined closely at a time to begin with; twice as many each time all are proved.
 _FIRST_PAIRS = 64
-_HOPELESS = 1e3  # nats: where a greater rise is needed, the bound is infinite
+_HOPELESS = 1e3  # nats: where a larger rise is needed, the bound is infinite
 
 Pair = tuple[int, int, Floats]  # two secrets, and a conditional of each, shape (2, k)
 

@@ -205,7 +205,7 @@ def _shows(
 
 
 def _written(number: float, digits: int) -> str:
-    """Write a number in so many digits, as JSON does."""
+    """Write a number in this many digits, as JSON does."""
     return str(Decimal(f"{number:.{digits - 1}e}").normalize())
 
 

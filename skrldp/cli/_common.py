@@ -54,7 +54,7 @@ def for_people() -> bool:
 
 
 def tell(what: str) -> None:
-    """Say what is being done now."""
+    """Print the present step."""
     if for_people():
         print(f"skrldp: {in_one_line(what)}", file=sys.stderr)
 

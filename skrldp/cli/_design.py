@@ -31,7 +31,7 @@ from skrldp.cli._tables import (
 )
 from skrldp.targets import Marginal
 
-_ROWS_HELD = 1 << 20  # rows that are read before equal ones are put together
+_ROWS_HELD = 1 << 20  # rows that are read before equal ones are combined
 
 
 def design(
@@ -189,7 +189,7 @@ def design(
     print(of_commands(str(found)), file=sys.stderr if output == STANDARD else sys.stdout)
 
 
-# --- What is asked for ---------------------------------------------------------------------------
+# --- What is requested ---------------------------------------------------------------------------
 
 
 def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any]) -> Any:

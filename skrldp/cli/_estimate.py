@@ -53,7 +53,7 @@ def estimate(
 
     Writes a row for each combination of values: its share, standard error and confidence interval.
     The interval alone is there where the reports do not determine a share; the error is empty, too,
-    where too few of them decide it. Of a manifest, the reports of all blocks are put together; name
+    where too few of them decide it. Of a manifest, the reports of all blocks are combined; name
     columns of one block.
     """
     own = read_true_mechanism(mechanism)

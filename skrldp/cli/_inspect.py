@@ -31,7 +31,7 @@ def inspect(
     ] = None,
     json: o.Json = False,
 ) -> int:
-    """Say what a mechanism, or a manifest of several, protects and claims; or what a ledger holds.
+    """Show what a mechanism, or a manifest of several, protects and claims; or what a ledger holds.
 
     Prints what it was designed for, what its maker claims to have proven, and the bounds that
     follow from the mechanism alone, which are proved here. The exit code is 1 if it has another

@@ -45,7 +45,7 @@ def read_true_mechanism(path: str) -> Any:
 
 
 def false_claims(mechanism: Mechanism | Manifest) -> list[str]:
-    """Say which claims leakage at the public counts exceeds: sets contain this distribution."""
+    """State which claims leakage at the public counts exceeds: sets contain this distribution."""
     statements = []
     for one in mechanism.mechanisms if isinstance(mechanism, Manifest) else [mechanism]:
         if one.claims is None or one.public is None or one.claims.main.around.bounds is not None:

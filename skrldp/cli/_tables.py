@@ -39,7 +39,7 @@ _ENDINGS = {
     "Arrow": (".arrow", ".feather", ".ipc"),
 }
 _ROWS = 1 << 16  # of a batch, at most
-_HEAD = 1 << 16  # bytes of a CSV file that are looked at at a time: its header must end in them
+_HEAD = 1 << 16  # bytes of a CSV file that are examined at a time: its header must end in them
 _DELIMITERS = ",;\t|"
 _PRINTED = 32  # bytes below it are line ends and their like
 _HIDDEN = (".", "_")  # prefixes of names that do not belong to a table, such as _SUCCESS
@@ -395,7 +395,7 @@ def _whole(value: Any) -> int:
 
 @contextmanager
 def _in_words(path: str, kind: str) -> Iterator[None]:
-    """Say what is wrong with a file, without the values that Arrow's messages quote."""
+    """State what is wrong with a file, without the values that Arrow's messages quote."""
     import pyarrow as pa
 
     try:

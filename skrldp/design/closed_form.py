@@ -188,7 +188,7 @@ def independent_reporting(
     :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on
     :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
 
-    Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. Where some values of U
+    Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. If some values of U
     are known, *u* is one that can be distinguished from another with the same known values.
 
     Examples

@@ -73,7 +73,7 @@ def ascend_along_paths(
 # Starts of each kind and round. Twice as many gain up to .1 % at 10 to 24 cells, in half as much
 # time again (benchmarks/bench_solvers.py).
 _STARTS = 18
-# The search ends when so many rounds have gained less than a little, relatively. Twice as many
+# The search ends when this many rounds have gained less than a little, relatively. Twice as many
 # rounds gain .04 % at 24 cells in 1.8 times the time.
 _ROUNDS = 2
 # Decimals in which equal rows agree. With twice as many, rounding parts them.

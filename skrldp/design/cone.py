@@ -43,7 +43,7 @@ def range_rows(one: Requirement) -> sp.csr_array:
 
 
 def _within(one: Requirement) -> list[list[sp.csr_array | None]]:
-    """Say that entries lie between the smallest and the largest of their part."""
+    """State that entries lie between the smallest and the largest of their part."""
     layout = one.region.rows
     part, place = np.nonzero(layout.real)
     entry, number = layout.parts[part, place], np.arange(len(part))
@@ -54,7 +54,7 @@ def _within(one: Requirement) -> list[list[sp.csr_array | None]]:
 
 
 def beside(tables: Sequence[sp.csr_array], n_cells: int) -> sp.csr_array:
-    """Put functions of one row together, each table with its own variables after the row.
+    """Combine functions of one row, each table with its own variables after the row.
 
     Shapes: `tables` (m, n_cells + more); returns (sum of m, n_cells + sum of more).
     """

@@ -171,7 +171,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def value(self, matrix: Floats) -> float:
-        """Evaluate a mechanism; greater is better.
+        """Evaluate a mechanism; larger is better.
 
         Shapes: `matrix` (b, a).
         """

@@ -27,7 +27,7 @@ from skrldp.privacy.requirements import repair
 SOLVERS = ("auto", "vertices", "columns", "alternation")
 # "decomposition" replaces "alternation" for criteria that no central path follows.
 SOLVERS_OF_MIXTURES = ("auto", "vertices", "columns", "decomposition")
-# Cells times pairs of secrets up to which rows are searched one by one in good time. Twice as many
+# Cells times pairs of secrets up to which rows are searched one by one quickly. Twice as many
 # take four times as long.
 _LARGEST = 4_000
 # Cells up to which columns follow after alternation, along paths. At 2x20 cells with 3,183 records
@@ -85,7 +85,7 @@ class _CriterionSearch(Search):
         self.tol = problem.tol
 
     def run(self) -> Solution:
-        """Try the solvers in turn; put rows of the mechanism together where little is lost."""
+        """Try the solvers one after the other; merge rows of the mechanism where little is lost."""
         solution = self._tried()
         if self.tol <= TOL or solution.solver not in _MIXING:
             return solution
@@ -260,7 +260,7 @@ class _CriterionSearch(Search):
         return self.found("thresholds", status, matrix, f"{len(matrix)} sets of cells.")
 
     def found(self, solver: str, status: str, matrix: Floats, message: str) -> Solution:
-        """Say what was found."""
+        """State what was found."""
         message = ended_by(status, "the search for better mechanisms") + message
         return Solution(
             status=status,

@@ -178,7 +178,7 @@ class _Search:
         return self._gained_little(_LATELY * _PATIENCE if much else _PATIENCE, self.gain)
 
     def _gained_little(self, rounds: int, part: float) -> bool:
-        """Whether so many rounds have gained less than a part of the value."""
+        """Whether this many rounds have gained less than a part of the value."""
         if len(self.values) <= rounds:
             return False
         before = self.values[-1 - rounds]

@@ -211,7 +211,7 @@ class _Search:
             self.upper, self.best = value, private
 
     def closed(self) -> bool:
-        """Say whether the gap is."""
+        """State whether the gap is."""
         return self.upper - self.lower <= self.allowed(self.upper)
 
     def allowed(self, value: float) -> float:
@@ -292,7 +292,7 @@ class _Search:
         return "optimal"
 
     def left(self, status: str) -> str:
-        """Say what was left to do when the search ended; nothing if the gap is closed."""
+        """State what was left to do when the search ended; nothing if the gap is closed."""
         if status == "optimal":
             return ""
         reason = {
@@ -302,7 +302,7 @@ class _Search:
         return f"{reason} before the gap of {self.gap:.2g} was reached. "
 
     def message(self) -> str:
-        """Say what was done."""
+        """State what was done."""
         return (
             f"{self.path_steps} steps along the central path, {self.programs} linear programs with "
             f"{len(self.program)} cuts."

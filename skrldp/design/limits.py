@@ -15,9 +15,9 @@ Result = TypeVar("Result")
 
 # --- Numbers that all solvers share ---------------------------------------------------------------
 
-# Numbers in the tables of one step of a search: some seconds. Twice as many take twice the time.
+# Maximum array entries in one step of a search: some seconds. Twice as many take twice the time.
 MOST_ENTRIES = 1 << 21
-# Rounds of what ends by itself, nearly always sooner. Twice as many change nothing.
+# Maximum number of rounds; searches nearly always end sooner. Twice as many change nothing.
 MOST_ROUNDS = 100
 # Standard deviation of the logarithms of what a search perturbs. Twice as much loses .1 % at most.
 SPREAD = 0.7
@@ -177,5 +177,5 @@ class Limits:
 
 
 def ended_by(status: str, what: str) -> str:
-    """Say that a limit ended a search, with a space behind it; nothing for other statuses."""
+    """State that a limit ended a search, with a trailing space; nothing for other statuses."""
     return f"{LIMITS[status]} ended {what}. " if status in LIMITS else ""

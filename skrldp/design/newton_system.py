@@ -21,10 +21,10 @@ from skrldp.design.programs import Cuts
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 # Twice as near to it takes as many steps.
 FRACTION_TO_BOUNDARY = 0.97
-# Length of the step that the first one is taken to follow. Twice as much takes as many steps.
+# Length of the step that the first one is assumed to follow. Twice as much takes as many steps.
 FIRST_LENGTH = 0.5
-# Numbers in the Hessians of all rows, of which some five sets are kept: 2.7 GB. Twice as many take
-# twice the memory.
+# Numbers in the Hessians of all rows, of which about five sets are stored: 2.7 GB. Twice as many
+# take twice the memory.
 MOST_IN_HESSIANS = 1 << 26
 
 
@@ -146,7 +146,7 @@ def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Flo
 
 # Numbers in the Hessians of one part: so many that threads seldom wait for one another, and so few
 # that there is a part for each. Fixed, so that sums are the same however many threads work. With
-# twice as many, single rows take 1.6 times as long at 90 cells: memory is asked for again.
+# twice as many, single rows take 1.6 times as long at 90 cells: memory is allocated again.
 _ENTRIES = 250_000
 
 
@@ -297,7 +297,7 @@ class Part:
 
 
 def parts_of(b: int, a: int) -> list[slice]:
-    """Divide rows into parts with so many entries of Hessians."""
+    """Divide rows into parts with this many entries of Hessians."""
     size = max(_ENTRIES // a**2, 1)
     number = -(-b // size)
     ends = [b * i // number for i in range(number + 1)]

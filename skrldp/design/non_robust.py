@@ -39,7 +39,7 @@ class _Response(NamedTuple):
 def optimum_at_public(
     joint: JointDistribution, requirements: Requirements, criterion: Criterion, limits: Limits
 ) -> Solution | None:
-    """Maximise I(X; Y) where privacy is asked for at the public distribution alone, or of records.
+    """Maximise I(X; Y) where privacy is requested at the public distribution alone, or of records.
 
     Where the whole record is the secret, nothing is left of U, and every distribution is the same.
 
@@ -47,7 +47,7 @@ def optimum_at_public(
     alone.
 
     The optimum is at the public distribution. Nothing is required of a cell without records, if
-    its secret has some. Where the criterion's distribution gives it a probability, it has a report
+    its secret has some. If the criterion's distribution gives it a probability, it has a report
     of its own, which is best; else it is reported as what is least probable.
     """
     one = _on_secrets(joint, requirements)

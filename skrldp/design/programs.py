@@ -160,7 +160,7 @@ class ExpectedCost:
     def worst(self, matrix: Floats) -> tuple[float, Floats]:
         """Bound the expected cost at every distribution of the ball.
 
-        Shapes: `matrix` (b, a). Returns `bound`: no distribution of the ball has a greater expected
+        Shapes: `matrix` (b, a). Returns `bound`: no distribution of the ball has a larger expected
         cost, rounding included; `distribution` (a,): a distribution of the ball that (nearly)
         attains it.
         """

@@ -6,7 +6,7 @@ The statuses of every solver stand here, and nowhere else:
     The objective is within the solver's tolerance of the global optimum over the region.
 ``"converged"``
     The search ended by itself: nothing it tried was better. For PolyOpt, whose programs are not
-    convex, that is a local optimum. The message says what gap is left where one was asked for.
+    convex, that is a local optimum. The message says what gap is left where one was requested.
 ``"closed form"``
     The mechanism is given by a formula: nothing was searched.
 ``"optimal_inaccurate"``

@@ -8,7 +8,7 @@ solved with the sets found so far; its dual variables say which set is missing.
 ``drop`` elsewhere. With m the probability of A, its reduced cost less a multiple ρ of its
 probability is :math:`h_\rho(m) - \sum_{s \in A} c_s`, with h concave. If values may be in A in
 part, the best A holds the values in the order of :math:`c_s / P_s` up to some point, and at most
-one of them in part: a bound at the price of a sum. Where that one value is in A wholly, or not at
+one of them in part: a bound at the price of a sum. Whether that one value is in A wholly, or not at
 all, are the two branches. No set of a branch has a reduced cost above ρ, for each unit of its
 probability, once its bound is at most 0.
 
@@ -79,9 +79,9 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
 # --- The set with the largest reduced cost, by branch and bound ----------------------------------
 
 
-# Branches that are looked at together. Twice as many take as long.
+# Branches that are examined together. Twice as many take as long.
 _BATCH = 64
-# Branches that a search may look at. Twice as many prove little more, in twice the time.
+# Branches that a search may examine. Twice as many prove little more, in twice the time.
 _BRANCHES = 512
 # How near to the best set a search comes, relative to the largest information about many values of
 # small shares. Twice as far proves as much.
@@ -92,7 +92,7 @@ class Found(NamedTuple):
     """What a search has found."""
 
     sets: Booleans  # (m, k), sets with positive reduced costs that were met, the best ones first
-    bound: float  # no set has a greater reduced cost, for each unit of its row's probability
+    bound: float  # no set has a larger reduced cost, for each unit of its row's probability
 
 
 class _Branches(NamedTuple):
@@ -185,7 +185,7 @@ def best_set(distribution: Floats, duals: Floats, drop: float, nodes: int = _BRA
         if len(near):
             met.append(near)
             rho = max(rho, float(reduced_cost(near).max()) + gap)
-        # The best whole set of a branch at one rho need not be the best at a greater one.
+        # The best whole set of a branch at one rho need not be the best at a larger one.
         whole = now.some(place < 0)
         branches = _joined(branches, now.some(in_part), place[in_part], whole)
     while len(branches.free) and problem.solve(branches, rho)[0].max() > 0:

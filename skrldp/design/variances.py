@@ -33,11 +33,11 @@ from skrldp.privacy.requirements import Requirements
 # --- The A-optimal mixture of given rows, by a primal-dual interior-point method ------------------
 
 
-# Least centring parameter near the gap that is asked for, where the point is to be on the central
+# Least centring parameter near the gap that is requested, where the point is to be on the central
 # path: others begin there. A step that is as short is centred so, too, and not corrected; far from
 # the gap the least is the cube. Twice as much takes more steps.
 _CENTRING = 0.1
-# Where there are weights from before, a mixture begins with them, and with this part of all weight
+# If there are weights from before, a mixture begins with them, and with this part of all weight
 # and of the mean price spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
 # More rows than the first number, and so many for each cell, are reduced to a part of them when
@@ -391,7 +391,7 @@ def _length(amounts: Floats, changes: Floats, part: float = FRACTION_TO_BOUNDARY
 # --- Fewer reports: those that are nearly equal are merged ----------------------------------------
 
 
-# Part of the rows that are put together with others at once. A quarter leaves up to a tenth more
+# Part of the rows that are combined with others at once. A quarter leaves up to a tenth more
 # rows for the same loss at 2 x 30 cells; a thirtieth leaves as many, in twice the time.
 _AT_ONCE = 0.1
 # Part of its information that a direction keeps, at least, where rows are compared. Twice as much
@@ -400,7 +400,7 @@ _LEAST = 1e-3
 
 
 def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: float) -> Floats:
-    """Put rows together as long as the sum of the variances and squared means is at most `most`.
+    """Merge rows as long as the sum of the variances and squared means is at most `most`.
 
     A sum of private rows is private. Rows go together in pairs, first those whose sum loses the
     least less than both do.
@@ -488,7 +488,7 @@ def _squares(points: Floats) -> Floats:
 # --- The criterion --------------------------------------------------------------------------------
 
 
-# What the variances of all cells count, where reports are put together. Twice as much changes
+# What the variances of all cells count, where reports are combined. Twice as much changes
 # nothing at 18 cells.
 _OF_CELLS = 0.1
 
@@ -571,7 +571,7 @@ class Variance(Criterion):
     def optimum_about(self, stated: float, promise: float) -> float | None:
         r"""Estimate the least sum of variances from what further rows promise.
 
-        If no row has a greater reduced cost than those that were found, weak duality bounds the
+        If no row has a larger reduced cost than those that were found, weak duality bounds the
         trace from below by itself over 1 plus the promise, as in :meth:`VarianceMixture.at_most`.
         """
         means = self.functions @ self.distribution
@@ -580,7 +580,7 @@ class Variance(Criterion):
         return min(max(least, self._of_records(self.distribution)), stated)
 
     def merged(self, matrix: Floats, loss: float) -> Floats:
-        """Put rows together as long as the sum of the variances grows by no more than `loss`.
+        """Merge rows as long as the sum of the variances grows by no more than `loss`.
 
         What else the reports determine stays determined: the variances of all cells count for a
         tenth.

@@ -87,7 +87,7 @@ def facets(requirements: Requirements) -> Floats:
     """
     tables = [_facets_of(one, requirements.n_cells) for one in requirements]
     table = np.concatenate(tables)
-    # Where parts are shared, pairs may say the same, and so may several requirements.
+    # If parts are shared, pairs may say the same, and so may several requirements.
     alike = len(tables) > 1 or requirements.items[0].region.rows.shared
     return np.unique(table, axis=0) if alike else table
 

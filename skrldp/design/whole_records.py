@@ -5,7 +5,7 @@ its least, whatever the distribution. The extreme rows of that cone have two lev
 :math:`e^\epsilon` on a set of cells and 1 elsewhere. GRR mixes the sets of one cell; subset
 selection mixes all sets of equal size, some :math:`k / (1 + e^\epsilon)` of k cells (Ye and Barg,
 IEEE Transactions on Information Theory 2018), and is the best mechanism that treats all cells
-alike. Where the public distribution is not uniform, other mixtures have less variance.
+alike. If the public distribution is not uniform, other mixtures have less variance.
 
 There are too many sets of equal size. But some hundred sets do as well where all cells are equally
 likely, if every pair of cells is together in equally many of them: a *design* of sets. The search
@@ -36,9 +36,9 @@ _CLASSES_A_SET = 8.0
 # Random unions of the classes, times the square of their number. With a quarter of the unions sets
 # are up to .3 % worse.
 _MOST_UNIONS = 100_000
-# The search ends when so many rounds have gained less than the tolerance, and the best row promised
-# less than so many times as much. Without an end 30 cells gain up to .1 % more, in five times the
-# time.
+# The search ends when this many rounds have gained less than the tolerance, and the best row
+# promised less than so many times as much. Without an end 30 cells gain up to .1 % more, in five
+# times the time.
 _TURN, _PROMISE = 3, 10.0
 # Sum of the cubes of the numbers of rows over all mixtures: time is in proportion to that, some
 # 10 s of a processor. With twice as much, the sum of variances at 240 cells is .04 % less.

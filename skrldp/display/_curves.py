@@ -369,7 +369,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
             If `sanitizer`, or an entry of it, is not a sanitizer.
         ValueError
             If RobustMSE sanitizers are combined with others, or have different distances; if an
-            `eps` is greater than a sanitizer's `eps_worst_case`.
+            `eps` is larger than a sanitizer's `eps_worst_case`.
         """
         templates = templates_of(sanitizer)
         utility = utility_of(templates)

@@ -305,7 +305,7 @@ class EstimationErrorDisplay(CurveDisplay):
             self.ax_.plot(x, np.where(np.isfinite(errors), errors, np.nan), **thin)
 
     def _said(self, name: str) -> str:
-        """Say in the legend where a line is missing."""
+        """State in the legend where a line is missing."""
         missing = np.isnan(self._drawn(name))
         if not missing.any():
             return ""

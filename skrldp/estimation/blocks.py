@@ -226,7 +226,7 @@ class _PooledStatistic(WeightedStatistic):
 
 
 class BlockReports:
-    """The reports of all blocks, put together once."""
+    """The reports of all blocks, combined once."""
 
     def __init__(self, design: BlockDesign, counts: Sequence[Floats]) -> None:
         self.design, self.information = design, design.information(design.cells)

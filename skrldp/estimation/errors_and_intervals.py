@@ -7,7 +7,7 @@ an exactly unbiased estimate of c·π, whatever π is. The weights depend on the
 public distribution alone, never on the reports.
 
 The interval has all θ at which the residual :math:`h_\theta = c - \theta g`, whose mean is 0 if θ
-is true, is estimated within z standard errors of 0. The variance is the greater of two: that of
+is true, is estimated within z standard errors of 0. The variance is the larger of two: that of
 the reports, and that at the distribution next to the public one at which θ is true (tilted
 exponentially). It is Wilson's interval with the noise of privacy in it, and for ratios Fieller's.
 

@@ -122,7 +122,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     Notes
     -----
     Intervals contain all values of which the estimate is within z standard errors, the
-    variance being the greater of that of the reports and that at the distribution next to the
+    variance being the larger of that of the reports and that at the distribution next to the
     public one which has the value: Wilson's and Fieller's intervals with the noise of privacy in
     them. Estimates that the reports do not determine, or that fewer than 30 of them would
     determine, have intervals that allow for a bias (Donoho 1994).
@@ -439,7 +439,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 def _effective_number(shares: WeightedStatistic, sample: Sample, frequencies: Floats) -> float:
     """How many raw records would estimate the shares that are determined as precisely.
 
-    n raw records estimate a share f with variance f (1 - f) / n. Where nothing is determined, it is
+    n raw records estimate a share f with variance f (1 - f) / n. If nothing is determined, it is
     the number of reports.
     """
     known = shares.determined

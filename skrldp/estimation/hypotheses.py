@@ -57,7 +57,7 @@ class HypothesisTest:
     p_value : float
         Probability of a statistic at least as large, if the hypothesis is true.
     degrees_of_freedom : int
-        Number of differences that the reports determine. Where reports are few, the chi-squared
+        Number of differences that the reports determine. If reports are few, the chi-squared
         distribution is moved and scaled to have the statistic's variance and skewness.
     n_reports : int
         Number of reports.

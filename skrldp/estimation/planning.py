@@ -58,7 +58,7 @@ def expected_std_error(
         distribution that the mechanism contains. For blocks, a list of a JointDistribution for
         each.
     design_effect : float, default=1.0
-        How many times greater the variance of the people's true shares is than that of as many
+        How many times larger the variance of the people's true shares is than that of as many
         people who are asked independently: above 1 where households or places are drawn and several
         people asked in each. The variance that the mechanism adds stays the same. Not for blocks.
 
@@ -78,7 +78,7 @@ def expected_std_error(
 
     Notes
     -----
-    The variance is that of the estimator's weights at the distribution. Where fewer than 30 reports
+    The variance is that of the estimator's weights at the distribution. If fewer than 30 reports
     would determine an estimate (as with PolyOpt), the estimator prints only an interval.
 
     Examples

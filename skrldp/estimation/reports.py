@@ -36,7 +36,7 @@ ENCODINGS = ("auto", "symbol", "onehot", "cells")
 _WEIGHTED = (
     "where those who report have survey weights, give FrequencyEstimator(survey=) their columns"
 )
-_MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines bring
+_MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines fetch
 _ONES, _ROWS = "a single 1 among zeros", "a combination of categories that it writes"
 _LOST = (
     "Several symbols may be written as the same cell (encode='cells'), and the mechanism alone "
@@ -257,7 +257,7 @@ def read_reports(
 ) -> Reports:
     """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
 
-    No more distinct rows are brought than there are symbols, and one: if there are more, one of
+    No more distinct rows are fetched than there are symbols, and one: if there are more, one of
     them is not a report. `extra` are columns that are no reports.
     """
     refuse_weights(Y, sample_weight)
@@ -305,7 +305,7 @@ def read_reports(
 
 
 def whole_from_0(size: int) -> str:
-    """Say which numbers reports are."""
+    """State which numbers reports are."""
     return f"an integer from 0 to {size - 1}"
 
 

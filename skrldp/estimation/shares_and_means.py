@@ -289,7 +289,7 @@ class FigureMethods(ABC):
 
 
 class Estimands(NamedTuple):
-    """Estimates that are asked for."""
+    """Estimates that are requested."""
 
     name: str
     groups: tuple[CellGroups, ...]  # within which the figures are, if any
@@ -335,7 +335,7 @@ def estimands_of_mean(cells: Cells, column: Any, by: Any) -> Estimands:
 def _members(
     cells: Cells, by: Any, group: CellGroups, present: Floats
 ) -> tuple[tuple[CellGroups, ...], Floats]:
-    """Return the groups that are asked for, and which records with a number are in them (k, a)."""
+    """Return the groups that are requested, and which records with a number are in them (k, a)."""
     if by is None:
         return (), present[None]
     groups = group_records(cells.record, by, group)

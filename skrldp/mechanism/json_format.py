@@ -268,7 +268,7 @@ def _public_numbers(entry: Any) -> PublicNumbers | None:
 
 
 def _public(entry: Any, shape: tuple[int, int]) -> PublicSummary:
-    """Read the summary of a public table with so many secrets and values."""
+    """Read the summary of a public table with this many secrets and values."""
     fields = _object(entry, "public")
     check_keys(fields, ("counts",), (*_OF_SURVEYS, "numbers"), "public")
     counts = _matrix(fields["counts"], *shape, "values", "counts", "secrets")

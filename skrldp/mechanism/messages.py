@@ -22,7 +22,7 @@ Line = tuple[str, str]
 
 
 def sizes(mechanism: Any) -> str:
-    """Say how many reports, secrets and values there are."""
+    """State how many reports, secrets and values there are."""
     n_secrets, n_values = len(mechanism.secrets), len(mechanism.values)
     return f"{mechanism.form.shape[0]:,} reports of {cells_in_words(n_secrets, n_values)}"
 

@@ -134,7 +134,7 @@ class Layout:
 # Rows times pairs of secrets whose bounds are held at a time: 2 megabytes for each array.
 _PAIRS = 1 << 20
 
-# Pairs of each row that are looked at closely to begin with, when the worst is sought.
+# Pairs of each row that are examined closely to begin with, when the worst is sought.
 _FIRST_PAIRS = 2
 
 _EVERYTHING = RenyiSet(1.0, np.inf)

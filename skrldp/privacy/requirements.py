@@ -28,7 +28,7 @@ class Requirement:
 
     region: Region  # the secrets, the pairs of them that are compared, and their conditionals
     eps: float  # privacy parameter, in nats
-    # Where it is asked for: the claim that it makes true, with no bound yet; the public counts of
+    # Where it is requested: the claim that it makes true, with no bound yet; the public counts of
     # its secrets and values; and (a1 * a2,), for each cell of S and U its position in these.
     claim: Claim | None = None
     joint: JointDistribution | None = None
@@ -113,7 +113,7 @@ class Requirements:
         fit: Callable[[JointDistribution], FittedSet] | None = None,
         columns: Sequence[tuple[Any, bool]] = (),
     ) -> "Requirements":
-        """List what is asked for: a claim about the report alone, within known values, for all.
+        """List the requested claims: a claim about the report alone, within known values, for all.
 
         `columns` name those that claims are about. Without `eps`, any bound will do. Regions are
         the tightest that proofs can use.
@@ -160,7 +160,7 @@ class Requirements:
 
     @property
     def joint(self) -> JointDistribution:
-        """The public distribution of S and U, where a claim is asked for."""
+        """The public distribution of S and U, where a claim is requested."""
         joint = self.items[0].joint
         assert joint is not None
         return joint

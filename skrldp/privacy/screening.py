@@ -71,7 +71,7 @@ class WorstPairs(Batch):
 # proven bounds by some 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
 
-# Cells of pairs that are looked at closely at a time: bounds the memory. Arrays of twice as many, 4
+# Cells of pairs that are examined closely at a time: bounds the memory. Arrays of twice as many, 4
 # megabytes each, are held for the two conditionals of a pair.
 _PAIR_CELLS = 1 << 18
 

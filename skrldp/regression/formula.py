@@ -173,7 +173,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
 
 @contextmanager
 def _refused(formula: str, problem: str) -> Iterator[None]:
-    """Say in one line why a formula is refused."""
+    """State in one line why a formula is refused."""
     errors = (_formulaic().errors.FormulaicError, TypeError, ValueError, NameError, AttributeError)
     try:
         yield

@@ -68,7 +68,7 @@ def fitted_sanitizer(candidate: Any) -> Any:
 
 
 def _where(candidate: Any) -> str:
-    """Say which step of a pipeline is the sanitizer, if it is not the last one."""
+    """State which step of a pipeline is the sanitizer, if it is not the last one."""
     for name, step in getattr(candidate, "steps", []):
         while isinstance(step, FrozenEstimator):
             step = step.estimator

@@ -221,7 +221,7 @@ class BaseSanitizer(TableTransformer):
         raise NotImplementedError
 
     def _why_u(self) -> str:
-        """Say why some columns must not be sensitive; nothing if all may be."""
+        """State why some columns must not be sensitive; nothing if all may be."""
         if self.min_frequency is None:
             return ""
         return "min_frequency groups values of U, and secrets are never grouped: leave it out"
@@ -277,7 +277,7 @@ class BaseSanitizer(TableTransformer):
             designs whole records, or for `AllDistributions`, without any data, as if all
             combinations of `categories` were equally likely. Or a table that is elsewhere: a lazy
             frame of Polars, a DuckDB relation, or a frame of Dask, PySpark, Ibis or SQLFrame. Its
-            equal rows are counted there, and at most one row for each cell is brought. The result
+            equal rows are counted there, and at most one row for each cell is fetched. The result
             is that of the same rows in a data frame.
         y : ignored
             Not used; present for API consistency.

@@ -45,7 +45,7 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             f"base must be a sanitizer that designs one block, got {type(sanitizer.base).__name__}."
         )
     for name in ("sensitive", "observer_columns", "eps_worst_case"):
-        # A place of the table is another column of a block, and what is asked for is not dropped.
+        # A place of the table is another column of a block, and requests are not dropped.
         if (given := getattr(base, name, None)) is not None:
             raise ValueError(
                 f"base has {name}={given!r}, but the promise is the same for all blocks: "

@@ -134,7 +134,7 @@ class BlockSanitizer(TableTransformer):
         probable under one secret as under another.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, which are part of every block. All other columns are U. None is
-        the first column; a warning then says which columns are not protected. Where all columns are
+        the first column; a warning then says which columns are not protected. If all columns are
         sensitive, ``slice(None)``, each block is the secret of its own mechanism: plain local
         differential privacy, at all distributions.
     blocks : {"singles", "pairs"} or list, default="singles"
@@ -150,7 +150,7 @@ class BlockSanitizer(TableTransformer):
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
         each of m blocks has ``beta / m``. With `observer_columns`, each block has a second set with
-        as much, and ``manifest_.claims.beta`` is up to twice `beta`. Where blocks were chosen by
+        as much, and ``manifest_.claims.beta`` is up to twice `beta`. If blocks were chosen by
         looking at the public table, take ``beta`` times their number over that of all blocks among
         which they were chosen.
     eps_worst_case : float, optional

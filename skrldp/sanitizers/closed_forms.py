@@ -49,7 +49,7 @@ class ResponseSanitizer(BaseSanitizer):
     _name: ClassVar[str]
 
     def _response(self, eps: float, a1: int, a2: int) -> Blocks:
-        """Return the probabilities of the response for so many secrets and values."""
+        """Return the probabilities of the response for this many secrets and values."""
         raise NotImplementedError
 
     def _uncertainty_set(self) -> Any:

@@ -178,7 +178,7 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
 
 
 def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
-    """Say which values are reported as "other", and what part of beta is for learning them."""
+    """State which values are reported as "other", and what part of beta is for learning them."""
     sets = (uncertainty, getattr(sanitizer, "utility_uncertainty", None))
     betas = [getattr(one, "beta", None) for one in sets]  # not checked yet
     own = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
@@ -203,7 +203,7 @@ def asked_of(
     codec: CellCodec,
     known: tuple[int, ...],
 ) -> Requirements:
-    """List the claims that a sanitizer is asked for, as requirements.
+    """List the claims that a sanitizer must prove, as requirements.
 
     Raises ValueError if `eps_worst_case` is too small, or a known column is sensitive.
     """

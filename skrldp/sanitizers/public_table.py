@@ -234,7 +234,7 @@ def read_survey(
 
 
 def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRecords]:
-    """Bring a lazy frame's distinct rows within clusters, with sums of weights."""
+    """Fetch a lazy frame's distinct rows within clusters, with sums of weights."""
     design = sanitizer.survey
     needed = {
         "replicate_weights=": design.replicate_weights is not None,

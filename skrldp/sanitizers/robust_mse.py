@@ -72,7 +72,7 @@ def fit_utility_set(
 
 
 def over_set(useful: FittedSet, private: FittedSet) -> str:
-    """Say in words which set the worst distance is over, and with which betas."""
+    """State in words which set the worst distance is over, and with which betas."""
     known = (("utility", useful.beta), ("privacy", private.beta))
     betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
     return f"{useful.describe()}; {betas}" if betas else useful.describe()

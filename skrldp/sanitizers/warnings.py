@@ -38,7 +38,7 @@ _ROOM = __name__.rpartition(".")[0]
 
 
 def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
-    """Say how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
+    """State how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
 
     Returns str: a sentence without its first capital letter and its full stop.
     """
@@ -245,7 +245,7 @@ def warn_of_first_column(names: Sequence[Any]) -> None:
 
 
 def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
-    """Print before a design, if that is asked for, that the design will take a while."""
+    """Print before a design, if that is requested, that the design will take a while."""
     (a1, a2), slow_from = joint.counts.shape, sanitizer._slow_from
     if sanitizer.verbose and a1 * a2 > slow_from:
         pairs = a1 * (a1 - 1) // 2
@@ -266,7 +266,7 @@ _STOPPED = {
 
 
 def explain_limit(solution: Solution) -> str:
-    """Say at which limit a design stopped; nothing if there is nothing left to gain.
+    """State at which limit a design stopped; nothing if there is nothing left to gain.
 
     Returns str: sentences, of which the first has no capital letter.
     """

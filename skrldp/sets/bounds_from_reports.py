@@ -156,7 +156,7 @@ class BoundTests:
                 passed = ((log_p < level) & (steps < UNITS)).reshape(-1, _BATCH)
                 n_passed = np.where(passed.all(axis=1), _BATCH, passed.argmin(axis=1))
                 following[active] += step * n_passed
-                # Where one is not rejected, by λ as it was: find the best λ for it, and go on if
+                # If one is not rejected, by λ as it was: find the best λ for it, and go on if
                 # that rejects it.
                 stuck = active[n_passed < _BATCH]
                 log_p, scale[:, stuck] = self.log_p(bounds[stuck], following[stuck])

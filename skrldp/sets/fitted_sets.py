@@ -252,7 +252,7 @@ class FittedSet(ABC):
         return Around(self.kind, self.figures, *stated, values_from)
 
     def describe(self) -> str:
-        """Say in words which distributions are inside."""
+        """State in words which distributions are inside."""
         return describe(self.stated())
 
     @property

@@ -599,7 +599,7 @@ class SurveySummary:
     effective: tuple[tuple[Any, float], ...] = ()
 
     def describe(self) -> str:
-        """Say what was done, and what it assumes."""
+        """State what was done, and what it assumes."""
         of = f"a survey of {self.n_rows:,} records ({self.design!r})"
         unit = "clusters" if self.design.clusters is not None else "records"
         if self.exact:

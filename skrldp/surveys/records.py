@@ -325,7 +325,7 @@ def independent_part(
     Raises
     ------
     ValueError
-        If there are replicate weights, or strata of unknown sizes; if a weight is greater than the
+        If there are replicate weights, or strata of unknown sizes; if a weight is larger than the
         largest; or a stratum has fewer records than a sample of the population would have.
     """
     assert records.max_weights is not None
@@ -351,7 +351,7 @@ def independent_part(
 
 
 def _check_weights(records: SurveyRecords) -> None:
-    """Refuse weights that are greater than the design's largest."""
+    """Refuse weights that are larger than the design's largest."""
     assert records.max_weights is not None
     mass, strata = records.weights, records.strata
     if records.clusters is not None:

@@ -288,7 +288,7 @@ def _remedy(secret: bool, or_else: str, numbers: Numbers | None) -> str:
 
 
 def _wider(numbers: Numbers) -> str:
-    """Say what may be done about numbers outside."""
+    """State what may be done about numbers outside."""
     kind = type(numbers).__name__
     return f"Give {kind} a wider range, or {kind}(..., outside='clip')"
 

@@ -1,4 +1,4 @@
-"""Tables that are elsewhere: an engine counts their equal rows, and one of each kind is brought.
+"""Tables that are elsewhere: an engine counts their equal rows, and one of each kind is fetched.
 
 The lazy frames of Polars, DuckDB's relations and the frames of Dask, PySpark, Ibis and SQLFrame
 are lazy frames of narwhals. Missing values of every kind are one value, as for tables at hand.
@@ -23,7 +23,7 @@ _PART = "part"
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is known of a table before any of its rows is brought."""
+    """What is known of a table before any of its rows is fetched."""
 
     n_rows: int
     # Distinct values of each column; missing ones together are one of them
@@ -110,7 +110,7 @@ class LazyTable:
             return int(counts[_RECORDS][0])
 
     def rows(self, positions: Sequence[int], limit: int, nan: Sequence[int] = ()) -> Table:
-        """Bring the distinct rows of some columns, and how many records there are of each.
+        """Fetch the distinct rows of some columns, and how many records there are of each.
 
         Raises ValueError if there are no rows. Raises RuntimeError if the engine fails.
         """
@@ -119,7 +119,7 @@ class LazyTable:
         return self._brought(rows, positions, nan)
 
     def rows_of(self, subsets: Sequence[Sequence[int]], limit: int) -> list[Table]:
-        """Bring the distinct rows of several subsets of columns, counted in one query.
+        """Fetch the distinct rows of several subsets of columns, counted in one query.
 
         Dask is asked once for each subset. Raises as :meth:`rows`.
         """
@@ -143,7 +143,7 @@ class LazyTable:
     def weighted_rows(
         self, weights: int | None, positions: Sequence[int], limit: int
     ) -> tuple[Table, dict[str, NDArray[np.float64]]]:
-        """Bring the distinct rows of some columns, and sums of the weights of their records.
+        """Fetch the distinct rows of some columns, and sums of the weights of their records.
 
         `weights` is the position of a column; None stands for weights of 1. Returns Table, and
         arrays of shape (n,): how many weights are there, the smallest and the largest, their sum
@@ -198,7 +198,7 @@ class LazyTable:
         """Return a query for the distinct rows of some columns and their records.
 
         With the columns in `union` that are not among them, empty, and a number: such queries of
-        several parts can be put together.
+        several parts can be combined.
         """
         absent = [position for position in union if position not in positions]
         values = self.frame.select(
@@ -245,7 +245,7 @@ def refuse_weights(X: Any, weights: Any) -> None:
 def distinct_rows_of(
     frame: nw.LazyFrame[Any], subsets: Sequence[Sequence[int]], limit: int
 ) -> list[tuple[Any, NDArray[np.int64]]]:
-    """Bring the distinct rows of several subsets of columns, and how often each of them occurs.
+    """Fetch the distinct rows of several subsets of columns, and how often each of them occurs.
 
     The rows are of the library in which the engine hands over its results. It is asked once for
     all. Raises TypeError if values of a column cannot be categories, ValueError if the frame is
@@ -271,7 +271,7 @@ def _key(position: int) -> str:
 
 @contextmanager
 def _asked(frame: nw.LazyFrame[Any], task: str, names: Sequence[Any] = ()) -> Iterator[None]:
-    """Say in an engine's error what it was asked for, and leave out what may quote a value."""
+    """State in an engine's error the requested columns, and leave out what may quote a value."""
     engine = str(frame.implementation.value)
     try:
         yield

@@ -44,7 +44,7 @@ MAX_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """What :func:`learn` was asked for."""
+    """The options of :func:`learn`."""
 
     # secrets, values: Positions of the columns of S, and of U
     secrets: tuple[int, ...]
@@ -142,11 +142,11 @@ def _too_many(problem: str, sizes: Sequence[Size], advice: str) -> ValueError:
     )
 
 
-# --- The distinct rows of a lazy frame, counted and bounded before they are brought ---------------
+# --- The distinct rows of a lazy frame, counted and bounded before they are fetched ---------------
 
 
 def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
-    """Bring the distinct rows of a table, at most one for each cell.
+    """Fetch the distinct rows of a table, at most one for each cell.
 
     An engine first counts the distinct values of each column, and then, if their product is too
     large, the distinct combinations. Until the rows are known to be few enough, numbers alone are
@@ -336,7 +336,7 @@ def learn(
         codes, record_counts = split_counts(table, codes, record_counts, plan.knots)
     combined = len(value_positions) > 1 and not plan.is_product(value_positions)
     learned = [position for position in value_positions if not columns[position].declared]
-    # Where nothing is grouped, the values that are learned are the combinations.
+    # If nothing is grouped, the values that are learned are the combinations.
     together = combined and not grouping.is_used and bool(learned)
     judged = () if together else value_positions
     n_learned = 1 if together else len(learned)

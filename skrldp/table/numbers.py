@@ -211,7 +211,7 @@ def summaries_of(
     """Return public means of the bins of each column with variances, or what rounding adds.
 
     Shapes: `weights` (n,), of the rows: counts of records, or those of a survey. Columns without
-    numbers have None, as those of more distinct numbers than an engine brings.
+    numbers have None, as those of more distinct numbers than an engine fetches.
     """
     return [
         _summary(X, position, column.numbers, weights, is_survey)

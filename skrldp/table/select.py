@@ -106,7 +106,7 @@ def _position(selection: Any, names: list[Any], label: str) -> int:
 # --- Columns that say how rows were drawn ---------------------------------------------------------
 
 
-_MOST_ROWS = 1 << 23  # of a lazy frame, that are brought
+_MOST_ROWS = 1 << 23  # of a lazy frame, that are fetched
 
 
 def column_reader(X: Any, label: str) -> Callable[[Any], NDArray[Any]]:
@@ -162,7 +162,7 @@ def without_columns(X: Any, names: Sequence[Any], label: str) -> Any:
 
 
 def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, Any]:
-    """Bring the distinct rows of a lazy frame, and sums of the weights of the records of each.
+    """Fetch the distinct rows of a lazy frame, and sums of the weights of the records of each.
 
     The column of weights is left out, unless it is one of `extra`. Returns as
     :meth:`LazyTable.weighted_rows`. Raises ValueError if a column is not there or holds no numbers,
