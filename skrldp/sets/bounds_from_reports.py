@@ -113,7 +113,7 @@ class BoundTests:
     def __init__(
         self, reports: Sequence[CountedReports], shape: tuple[int, int], beta: float, rule: str
     ) -> None:
-        self.sources, self.shape = [_Source(one) for one in reports], shape
+        self.sources, self.shape = [_Source(counted) for counted in reports], shape
         self.n_bounds = 2 * shape[0] * shape[1]
         self._log_p: _LogP = {"reports": _chernoff, "reports-asymptotic": _normal}[rule]
         #: Logarithms of the critical values of coarse and of fine steps.
@@ -133,11 +133,11 @@ class BoundTests:
         is_upper, cell = np.divmod(bounds, self.n_bounds // 2)
         theta = np.where(is_upper, 1.0 - steps / UNITS, steps / UNITS)
         secret, value = np.divmod(cell, self.shape[1])
-        about = _Hypotheses(secret, value, is_upper == 1, theta)
+        hypotheses = _Hypotheses(secret, value, is_upper == 1, theta)
         search, total = scale is None, np.zeros(len(bounds))
         scale = np.ones((len(self.sources), len(bounds))) if scale is None else scale.copy()
         for row, source in enumerate(self.sources):
-            log_p, scale[row] = self._log_p(source, about, self.shape, scale[row], search)
+            log_p, scale[row] = self._log_p(source, hypotheses, self.shape, scale[row], search)
             total += log_p
         return total, scale
 
@@ -182,22 +182,24 @@ def conditional_bounds(
     tests = BoundTests(reports, shape, beta, rule)
     n_entries = sum(max(source.channel.shape) for source in tests.sources) * _BATCH
     size = max(1, _MOST_ENTRIES // n_entries)
-    parts = np.array_split(np.arange(tests.n_bounds), math.ceil(tests.n_bounds / size))
-    steps = np.concatenate([tests.rejected(part) for part in parts]).reshape(2, *shape)
+    batches = np.array_split(np.arange(tests.n_bounds), math.ceil(tests.n_bounds / size))
+    steps = np.concatenate([tests.rejected(batch) for batch in batches]).reshape(2, *shape)
     return steps[0], UNITS - steps[1]
 
 
-def _statistics(source: _Source, about: _Hypotheses, shape: tuple[int, int]) -> Floats:
+def _statistics(source: _Source, hypotheses: _Hypotheses, shape: tuple[int, int]) -> Floats:
     """Return the weights of the reports whose mean is at most 0 by each hypothesis, (m, b)."""
     of_cells = source.weights.reshape(*shape, -1)
-    sign = np.where(about.is_upper, -1.0, 1.0)[:, None]
-    of_secrets = of_cells.sum(axis=1)[about.secret]
-    return sign * (of_cells[about.secret, about.value] - about.theta[:, None] * of_secrets)
+    sign = np.where(hypotheses.is_upper, -1.0, 1.0)[:, None]
+    of_secrets = of_cells.sum(axis=1)[hypotheses.secret]
+    return sign * (
+        of_cells[hypotheses.secret, hypotheses.value] - hypotheses.theta[:, None] * of_secrets
+    )
 
 
 def _chernoff(
     source: _Source,
-    about: _Hypotheses,
+    hypotheses: _Hypotheses,
     shape: tuple[int, int],
     scale: Floats,
     search: bool,
@@ -206,7 +208,7 @@ def _chernoff(
 
     With `search`, the best of several scales. Any λ is valid.
     """
-    weights = _statistics(source, about, shape)
+    weights = _statistics(source, hypotheses, shape)
     mean = weights @ source.shares
     square = weights**2
     variance = square @ source.shares - mean**2 + square.max(axis=1) / source.n  # never 0
@@ -216,7 +218,7 @@ def _chernoff(
         centre = scale.copy()
         for trial in trials:
             lam = normal * trial * centre
-            bound = source.n * _exponents(source, about, shape, weights, mean, lam)
+            bound = source.n * _exponents(source, hypotheses, shape, weights, mean, lam)
             is_less = bound < log_p
             log_p = np.where(is_less, bound, log_p)
             scale = np.where(is_less, trial * centre, scale)
@@ -225,7 +227,7 @@ def _chernoff(
 
 def _exponents(
     source: _Source,
-    about: _Hypotheses,
+    hypotheses: _Hypotheses,
     shape: tuple[int, int],
     weights: Floats,
     mean: Floats,
@@ -236,13 +238,13 @@ def _exponents(
     shift = powers.max(axis=1)
     moments = (np.exp(powers - shift[:, None]) @ source.channel).reshape(-1, *shape)
     index = np.arange(len(mean))
-    of_cell = moments[index, about.secret, about.value]
-    moments[index, about.secret, about.value] = 0.0
-    of_secret = moments[index, about.secret].max(axis=1)
-    moments[index, about.secret] = 0.0
+    of_cell = moments[index, hypotheses.secret, hypotheses.value]
+    moments[index, hypotheses.secret, hypotheses.value] = 0.0
+    of_secret = moments[index, hypotheses.secret].max(axis=1)
+    moments[index, hypotheses.secret] = 0.0
     outside = moments.max(axis=(1, 2))
-    single = np.where(about.is_upper, of_cell, of_secret)
-    pair = about.theta * of_cell + (1.0 - about.theta) * of_secret
+    single = np.where(hypotheses.is_upper, of_cell, of_secret)
+    pair = hypotheses.theta * of_cell + (1.0 - hypotheses.theta) * of_secret
     greatest = np.maximum(np.maximum(outside, single), pair)
     logs = np.log(np.maximum(greatest, np.finfo(float).tiny))  # underflow must not reject
     return logs + shift - lam * mean + _ROUNDING * (1.0 + np.abs(shift))
@@ -250,13 +252,13 @@ def _exponents(
 
 def _normal(
     source: _Source,
-    about: _Hypotheses,
+    hypotheses: _Hypotheses,
     shape: tuple[int, int],
     scale: Floats,
     search: bool,
 ) -> tuple[Floats, Floats]:
     """Return log p of each hypothesis by the normal approximation, (m,)."""
-    weights = _statistics(source, about, shape)
+    weights = _statistics(source, hypotheses, shape)
     mean = weights @ source.shares
     # One report more, the one that varies most, so that no variance is 0.
     square = weights**2
@@ -399,7 +401,7 @@ class BoxSet(FittedSet):
 
     def stated(self, values_from: str | None = None) -> Around:
         """State the set as claims do."""
-        counted = tuple((one.digest, tuple(one.counts.tolist())) for one in self.reports)
+        counted = tuple((source.digest, tuple(source.counts.tolist())) for source in self.reports)
         lower, upper = (tuple(map(tuple, b.tolist())) for b in (self.lower, self.upper))
         bounds = BoxBounds(lower, upper, counted)
         numbers = self.figures, self.rule, self.beta, self.n_records

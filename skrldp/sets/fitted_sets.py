@@ -77,9 +77,9 @@ class Box:
 
     def contains(self, conditionals: Floats) -> Booleans:
         """Return which conditionals (a1, a2) are in it, but for the last digits, (a1,)."""
-        kept = 1.0 - self.spread
-        above = (conditionals >= kept * self.lower - _LAST_DIGITS).all(axis=1)
-        beyond = np.maximum(conditionals - kept * self.upper, 0.0).sum(axis=1)
+        remaining = 1.0 - self.spread
+        above = (conditionals >= remaining * self.lower - _LAST_DIGITS).all(axis=1)
+        beyond = np.maximum(conditionals - remaining * self.upper, 0.0).sum(axis=1)
         return np.asarray(above & (beyond <= self.spread + _LAST_DIGITS))
 
     def pulled_in(self, conditionals: Floats, margin: float = 0.0) -> Floats:
@@ -282,8 +282,10 @@ def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertai
             )
         return uncertainty
     if isinstance(uncertainty, type):
-        made = uncertainty.__name__
-        raise ValueError(f"{name} must be an instance, got the class {made}: write {made}().")
+        class_name = uncertainty.__name__
+        raise ValueError(
+            f"{name} must be an instance, got the class {class_name}: write {class_name}()."
+        )
     if not hasattr(uncertainty, "fit_set"):
         raise ValueError(
             f"{name} must be an uncertainty set such as LikelihoodRatioSet(), or a sanitizer's "
@@ -584,13 +586,14 @@ class ConditionalsSet(FittedSet):
         """Share of tables whose set misses the conditionals with these weights."""
         rng = np.random.default_rng(0)
         records = joint.counts.sum(axis=1)
-        taken = np.zeros((tables, len(records) + 1))
+        divergences = np.zeros((tables, len(records) + 1))
         for s in np.flatnonzero(records):
             truth = weights[s] / weights[s].sum()
             drawn = rng.multinomial(records[s], truth, size=tables) / records[s]
-            taken[:, s] = joint.marginal[s] * xlogy(drawn, drawn / truth).sum(axis=1)
-        taken.sort(axis=1)
-        missed = (taken[:, -1] > self.single) | (taken[:, -1] + taken[:, -2] > self.pair)
+            divergences[:, s] = joint.marginal[s] * xlogy(drawn, drawn / truth).sum(axis=1)
+        divergences.sort(axis=1)
+        largest, second = divergences[:, -1], divergences[:, -2]
+        missed = (largest > self.single) | (largest + second > self.pair)
         return float(missed.mean())
 
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
@@ -599,16 +602,16 @@ class ConditionalsSet(FittedSet):
         What a distribution says about a secret of probability zero counts for nothing.
         """
         weights = self.secret_weights(joint)
-        taken = np.zeros(len(weights))
-        held = distribution.sum(axis=1) > 0
-        for s in np.flatnonzero(held & (weights > 0)):
+        divergences = np.zeros(len(weights))
+        has_secret = distribution.sum(axis=1) > 0
+        for s in np.flatnonzero(has_secret & (weights > 0)):
             conditional = distribution[s] / distribution[s].sum()
-            taken[s] = weights[s] * divergence(joint.conditionals[s], conditional, 1.0)
-        if np.any(taken > self.single_budgets(weights)):
+            divergences[s] = weights[s] * divergence(joint.conditionals[s], conditional, 1.0)
+        if np.any(divergences > self.single_budgets(weights)):
             return False
-        first, second = np.triu_indices(len(taken), 1)
+        first, second = np.triu_indices(len(divergences), 1)
         pairs = np.stack([first, second], axis=1)
-        return bool(np.all(taken[pairs].sum(axis=1) <= self.pair_budgets(weights[pairs])))
+        return bool(np.all(divergences[pairs].sum(axis=1) <= self.pair_budgets(weights[pairs])))
 
     def distribution_with(
         self, joint: JointDistribution, conditionals: Floats, secrets: Indices
@@ -622,9 +625,11 @@ class ConditionalsSet(FittedSet):
         seen = np.unique(secrets[marginal[secrets] > 0])
         if len(seen) and not self.is_everything:
             weight, public = marginal[seen][None], joint.conditionals[seen][None]
-            own = self.single_budgets(weight)
-            radius = self.pair_budgets(weight) if len(seen) == 2 else own[:, 0]
-            completed[seen] = pull_in(completed[seen][None], public, weight, 1.0, radius, own)[0]
+            single_budgets = self.single_budgets(weight)
+            radius = self.pair_budgets(weight) if len(seen) == 2 else single_budgets[:, 0]
+            completed[seen] = pull_in(
+                completed[seen][None], public, weight, 1.0, radius, single_budgets
+            )[0]
         marginal[secrets[marginal[secrets] <= 0]] = UNSEEN
         return (marginal / marginal.sum())[:, None] * completed
 
@@ -681,10 +686,10 @@ def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
     >>> estimated_miss(LikelihoodRatioSet().fit_set(joint), joint)
     0.05
     """
-    said = 0.0 if around.beta is None else around.beta
+    stated_beta = 0.0 if around.beta is None else around.beta
     counts = joint.counts
     if around.rule not in ("chi2", "asymptotic") or counts.min() >= _MANY:
-        return said
+        return stated_beta
     tables = int(np.clip(_DRAWN // counts.size, _FEWEST, _TABLES))
     low = counts <= 1
     worst = 0.0
@@ -694,14 +699,14 @@ def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
     return worst
 
 
-def _plausible(none: int, one: int) -> list[float]:
+def _plausible(n_empty: int, n_single: int) -> list[float]:
     """Return expected counts that this many cells with no record and with one may have."""
-    if none + one == 0:
+    if n_empty + n_single == 0:
         return [1.0]  # not used
     # Of cells with at most one record, the share with one is e / (1 + e).
-    low = betaincinv(one, none + 1, _LEVEL) if one else 0.0
-    high = betainccinv(one + 1, none, _LEVEL) if none else 1.0
-    least = min(low / (1.0 - low), 1.0)
-    most = min(high / max(1.0 - high, 1e-9), _MOST_EXPECTED)
-    inside = [expected for expected in _EXPECTED if least < expected < most]
-    return [*([least] if least > 0.0 else []), *inside, most]
+    low = betaincinv(n_single, n_empty + 1, _LEVEL) if n_single else 0.0
+    high = betainccinv(n_single + 1, n_empty, _LEVEL) if n_empty else 1.0
+    minimum = min(low / (1.0 - low), 1.0)
+    maximum = min(high / max(1.0 - high, 1e-9), _MOST_EXPECTED)
+    inside = [expected for expected in _EXPECTED if minimum < expected < maximum]
+    return [*([minimum] if minimum > 0.0 else []), *inside, maximum]

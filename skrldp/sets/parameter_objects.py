@@ -156,14 +156,14 @@ class RenyiBall(BaseEstimator):
             )
         if joint.survey is not None and isinstance(self.radius, str):
             return self._around_survey(joint)
-        own, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
+        spending, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
         n_values = asymptotic_values(joint) if self.radius == "chi2" else joint.most_values
         if self.radius == "finite-sample" and joint.alphabet == "frequent":
             beta = check_beta("beta", self.beta)  # a part of it is for having learned the values
-            own = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
+            spending = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
         return RenyiSet(
             float(self.alpha),
-            own.radius_for(joint.n, a1 * n_values),
+            spending.radius_for(joint.n, a1 * n_values),
             str(self.radius) if by_rule else "given",
             float(self.beta) if by_rule else None,
             joint.n,
@@ -361,18 +361,20 @@ class LikelihoodRatioSet(BaseEstimator):
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:
     """Return the budgets, and for how many values they are if these are more than are listed."""
     records, listed = joint.counts.sum(axis=1), joint.counts.shape[1]
-    most = joint.most_values
+    n_values_max = joint.most_values
     if rule == "asymptotic":
-        most = asymptotic_values(joint)
-        return *likelihood_ratio_budgets(records, most, beta, rule), most if most > listed else None
-    if most == listed and joint.alphabet != "frequent":
+        n_values_max = asymptotic_values(joint)
+        return *likelihood_ratio_budgets(
+            records, n_values_max, beta, rule
+        ), n_values_max if n_values_max > listed else None
+    if n_values_max == listed and joint.alphabet != "frequent":
         return *likelihood_ratio_budgets(records, listed, beta, rule), None
-    if most > MOST_VALUES:
-        return math.inf, math.inf, most
+    if n_values_max > MOST_VALUES:
+        return math.inf, math.inf, n_values_max
     if joint.alphabet == "frequent":
         beta -= spent_on_values(beta)
-        return *budgets_up_to(records, most, beta), most
-    return *likelihood_ratio_budgets(records, most, beta, rule), most
+        return *budgets_up_to(records, n_values_max, beta), n_values_max
+    return *likelihood_ratio_budgets(records, n_values_max, beta, rule), n_values_max
 
 
 def _at_least_zero(drift: Any) -> float:

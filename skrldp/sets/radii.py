@@ -192,8 +192,10 @@ def budgets_up_to(
     while step < most_values:
         step = step + 1 if step < _EVERY else math.ceil(step * (1.0 + _STEP))
         numbers.append(step)
-    found = [likelihood_ratio_budgets(counts, number, beta, "finite-sample") for number in numbers]
-    singles, pairs = zip(*found, strict=True)
+    budgets = [
+        likelihood_ratio_budgets(counts, number, beta, "finite-sample") for number in numbers
+    ]
+    singles, pairs = zip(*budgets, strict=True)
     return max(singles), max(pairs)
 
 
@@ -256,8 +258,8 @@ def _finite_sample(records: npt.NDArray[np.integer], steps: int, beta: float) ->
         if number > 1
     ]
     pairs += [
-        (one * two, tail_bound(steps, first, second))
-        for (first, one), (second, two) in combinations(numbers.items(), 2)
+        (n_first * n_second, tail_bound(steps, first, second))
+        for (first, n_first), (second, n_second) in combinations(numbers.items(), 2)
     ]
     return _Tails(groups, pairs, missed, False)
 
@@ -323,23 +325,29 @@ def _joint_failure(
     half = above[:, 0]
     if half.max() >= 1.0:
         return 1.0
-    others = np.array([tail(pair - grid) for _, tail in groups])
+    remaining_tails = np.array([tail(pair - grid) for _, tail in groups])
     with np.errstate(divide="ignore"):  # a tail of 1
         # log of the probability that a secret is below what is left, given that it is below half
-        room = np.log1p(-np.minimum(others, 1.0)) - np.log1p(-half)[:, None]
-    none, one, more = 1.0, 0.0, 0.0  # probabilities that so many secrets exceed half
+        log_below = np.log1p(-np.minimum(remaining_tails, 1.0)) - np.log1p(-half)[:, None]
+    none_above, one_above, two_above = (
+        1.0,
+        0.0,
+        0.0,
+    )  # probabilities that so many secrets exceed half
     failure = 0.0
     for i, (number, _) in enumerate(groups):
         zero = (1.0 - half[i]) ** number
-        more += one * (1.0 - zero) + none * float(bdtrc(1, number, half[i]))
-        one = one * zero + none * number * half[i] * (1.0 - half[i]) ** (number - 1)
-        none *= zero
+        two_above += one_above * (1.0 - zero) + none_above * float(bdtrc(1, number, half[i]))
+        one_above = one_above * zero + none_above * number * half[i] * (1.0 - half[i]) ** (
+            number - 1
+        )
+        none_above *= zero
         left = np.array(numbers) - (np.arange(len(groups)) == i)  # the other secrets
         below = np.prod((1.0 - half) ** left)
-        taken = -np.expm1((left[left > 0, None] * room[left > 0]).sum(axis=0))
-        taken = (taken[1:] + taken[:-1]) / 2.0 if exact else taken[1:]
-        failure += number * below * (above[i, -1] - np.diff(above[i]) @ taken)
-    return float(failure + more)
+        exceeding = -np.expm1((left[left > 0, None] * log_below[left > 0]).sum(axis=0))
+        exceeding = (exceeding[1:] + exceeding[:-1]) / 2.0 if exact else exceeding[1:]
+        failure += number * below * (above[i, -1] - np.diff(above[i]) @ exceeding)
+    return float(failure + two_above)
 
 
 def mean_width(ratio: float, pair: float) -> float:

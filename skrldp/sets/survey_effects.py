@@ -59,25 +59,28 @@ def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]
         return 0.0, 0.0
 
     own_squares = np.diag(squares)
-    s, t = (seen[places] for places in np.triu_indices(len(seen), 1))
+    s, t = (seen[indices] for indices in np.triu_indices(len(seen), 1))
 
     def single_at(error: float) -> float:
         return float(_bound(trace[seen], own_squares[seen], joint, error).max())
 
     def pair_at(error: float) -> float:
-        both = own_squares[s] + own_squares[t] + 2.0 * squares[s, t]
-        return float(_bound(trace[s] + trace[t], both, joint, error).max())
+        paired = own_squares[s] + own_squares[t] + 2.0 * squares[s, t]
+        return float(_bound(trace[s] + trace[t], paired, joint, error).max())
 
-    own = likelihood_ratio_budgets(records, values, beta, "finite-sample")
-    usual = likelihood_ratio_budgets(records, values, beta, "asymptotic")
+    exact = likelihood_ratio_budgets(records, values, beta, "finite-sample")
+    asymptotic = likelihood_ratio_budgets(records, values, beta, "asymptotic")
     if len(seen) == 1:
-        bound = single_at(beta) * max(own[0] / usual[0], 1.0)
+        bound = single_at(beta) * max(exact[0] / asymptotic[0], 1.0)
         return bound, bound
-    few = max(own[1] / usual[1], 1.0)
-    alone, both = single_at(beta / len(seen)), pair_at(beta / len(s))
+    few = max(exact[1] / asymptotic[1], 1.0)
+    alone, paired = single_at(beta / len(seen)), pair_at(beta / len(s))
     halves = single_at(beta / 2 / len(seen)), pair_at(beta / 2 / len(s))
-    tried = [(alone, 2.0 * alone), (both, both), (min(halves), halves[1])]
-    single, pair = min(tried, key=lambda found: mean_width(max(found[0] / found[1], 0.5), found[1]))
+    candidates = [(alone, 2.0 * alone), (paired, paired), (min(halves), halves[1])]
+    single, pair = min(
+        candidates,
+        key=lambda candidate: mean_width(max(candidate[0] / candidate[1], 0.5), candidate[1]),
+    )
     return single * few, min(pair, 2.0 * single) * few
 
 
@@ -86,8 +89,8 @@ def effective_records(joint: JointDistribution) -> Floats:
     trace, _ = _of_secrets(joint)
     records = joint.counts.sum(axis=1)
     free = max(joint.most_values - 1, 1)
-    found: Floats = records / np.where(trace > 0, trace / free, 1.0)
-    return found
+    effective: Floats = records / np.where(trace > 0, trace / free, 1.0)
+    return effective
 
 
 def summary_of(joint: JointDistribution) -> PublicSummary:
@@ -123,11 +126,11 @@ def _apart(covariance: Floats, shares: Floats, totals: Floats) -> Floats:
     Shapes: `covariance` (g k, g k); `shares` (g, k); `totals` (g,); returns (g, k, g, k).
     """
     g, k = shares.shape
-    found = covariance.reshape(g, k, g, k)
-    found = found - shares[:, :, None, None] * found.sum(axis=1, keepdims=True)
-    found = found - shares * found.sum(axis=3, keepdims=True)
+    centred = covariance.reshape(g, k, g, k)
+    centred = centred - shares[:, :, None, None] * centred.sum(axis=1, keepdims=True)
+    centred = centred - shares * centred.sum(axis=3, keepdims=True)
     inverse = np.where(totals > 0, 1.0 / np.where(totals > 0, totals, 1.0), 0.0)
-    result: Floats = found * inverse[:, None, None, None] * inverse[:, None]
+    result: Floats = centred * inverse[:, None, None, None] * inverse[:, None]
     return result
 
 
@@ -148,9 +151,11 @@ def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, 
     records = joint.counts.reshape(groups, -1).sum(axis=1)
     totals = survey.totals.reshape(groups, -1).sum(axis=1)
     seen = records > 0
-    own = joint.people.reshape(groups, -1)
-    shares = own / np.maximum(own.sum(axis=1, keepdims=True), 1)
-    units = np.sqrt(np.divide(records[:, None], shares, out=np.zeros_like(shares), where=own > 0))
+    people = joint.people.reshape(groups, -1)
+    shares = people / np.maximum(people.sum(axis=1, keepdims=True), 1)
+    units = np.sqrt(
+        np.divide(records[:, None], shares, out=np.zeros_like(shares), where=people > 0)
+    )
     matrix = _apart(_covariance(joint), shares, totals)
     matrix = matrix * units[:, :, None, None] * units
     trace = np.einsum("susu->s", matrix)
@@ -158,14 +163,14 @@ def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, 
     weights = survey.squares.reshape(groups, -1).sum(axis=1)
     kish = np.divide(records * weights, totals**2, out=np.zeros(groups), where=seen)
     # The covariance is blind to values without records: they have the mean effect of the others.
-    shown = np.maximum((own > 0).sum(axis=1) - 1, 0)
+    shown = np.maximum((people > 0).sum(axis=1) - 1, 0)
     of_all = trace.sum() / max(shown.sum(), 1)
     of_value = np.divide(trace, shown, out=np.full(groups, of_all), where=shown > 0)
-    least = np.maximum(kish, of_value) * free
+    minimum = np.maximum(kish, of_value) * free
     for s in np.flatnonzero(seen):
         if trace[s] <= 0.0:  # nothing varies: as if this effect were that of all values
-            trace[s], squares[s, s] = least[s], least[s] ** 2 / max(free, 1)
-        factor = max(least[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
+            trace[s], squares[s, s] = minimum[s], minimum[s] ** 2 / max(free, 1)
+        factor = max(minimum[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
         trace[s] *= factor
         squares[s] *= factor
         squares[:, s] *= factor  # the block of s with itself twice

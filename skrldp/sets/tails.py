@@ -75,17 +75,17 @@ class TailBound:
 def tail_bound(steps: int, *large: int) -> TailBound:
     """Bound for the sum over independent multinomials."""
     _, _, of_any, of_large = _tables()
-    most = min(len(of_any.tails), steps * len(large))
+    longest = min(len(of_any.tails), steps * len(large))
     options = []
     for order in set(permutations(large)):  # the order of the multinomials is free
         chain = np.concatenate([np.arange(steps) < number for number in order])
-        for last in range(most + 1):
+        for last in range(longest + 1):
             front = chain[: chain.size - last]
             table = of_large if chain[chain.size - last :].all() else of_any
             options.append(
                 front.sum() * of_large.moments + (~front).sum() * of_any.moments + table.heads[last]
             )
     tail = None
-    if chain.size == most:
-        tail = (of_large if chain.all() else of_any).tails[most - 1]
+    if chain.size == longest:
+        tail = (of_large if chain.all() else of_any).tails[longest - 1]
     return TailBound(np.min(options, axis=0), tail)
