@@ -88,7 +88,7 @@ class SupportProblem(Batch):
     shrink: Floats  # (N,)  log of the reduction of the power means by the budget
     floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
     radius: Floats  # (N,)  the budget that the conditionals share
-    own: Floats | None  # (N, T)  what each may take of it at most; None for all of it
+    limits: Floats | None  # (N, T)  what each may take of it at most; None for all of it
     alpha: float
 
 
@@ -172,8 +172,8 @@ def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
     hessian = (sigma - 1.0) * mass[:, :, None] * (share * slope)[:, None, :]
     for i in range(families):
         hessian[:, i, i] -= mass[:, i] * ((sigma - theta) * slope[:, i] - bend[:, i] / alpha)
-    if problem.own is not None and families == 2:
-        is_capped, spent = split_budget(log_mean, problem.weight, problem.radius, problem.own)
+    if problem.limits is not None and families == 2:
+        is_capped, spent = split_budget(log_mean, problem.weight, problem.radius, problem.limits)
         if is_capped.any():
             terms = np.exp(log_mean[is_capped] + spent[is_capped])
             means[is_capped] = terms.sum(axis=1)
@@ -182,7 +182,7 @@ def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
 
 
 def split_budget(
-    log_mean: Floats, weight: Floats, radius: Floats, own: Floats
+    log_mean: Floats, weight: Floats, radius: Floats, limits: Floats
 ) -> tuple[NDArray[np.bool_], Floats]:
     r"""How two conditionals split a budget of which each may take a part at most (order 1).
 
@@ -192,21 +192,21 @@ def split_budget(
     allowed. Another split would be no bound (docs/proofs.md, Theorem 37 and Corollary 38), so the
     parts are rounded outwards.
 
-    Shapes: `log_mean` (..., 2); `weight` and `own` (..., 2); `radius` (...). Returns `held` (...):
+    Shapes: `log_mean`, `weight` and `limits` (..., 2); `radius` (...). Returns `held` (...):
     where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of what is
     left of the means.
     """
-    both_fit = own.sum(axis=-1) <= radius  # then nothing is shared
+    both_fit = limits.sum(axis=-1) <= radius  # then nothing is shared
     total = weight.sum(axis=-1)
     # On the line k1 + k2 = B the derivatives with respect to k1 and k2 are equal.
     apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
     first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
-    allowed = np.clip(first, radius - own[..., 1], own[..., 0])  # the latter where they cross
+    allowed = np.clip(first, radius - limits[..., 1], limits[..., 0])  # the latter where they cross
     # Outwards on both sides, for a part that is small beside the budget: its last digits count, and
     # the budgets are rounded already.
     spare = _OUTWARDS * radius
-    largest = np.minimum(allowed + spare, own[..., 0])
-    rest = np.minimum(radius + spare - allowed, own[..., 1])
+    largest = np.minimum(allowed + spare, limits[..., 0])
+    rest = np.minimum(radius + spare - allowed, limits[..., 1])
     return both_fit | (allowed != first), np.stack([-largest, -rest], axis=-1) / weight
 
 
@@ -238,7 +238,7 @@ def prepare(
     weight: Floats,
     alpha: float,
     radius: float | Floats,
-    own: Floats | None = None,
+    limits: Floats | None = None,
 ) -> tuple[SupportProblem, Floats, Floats]:
     """Return the problem scaled to a range of 1, its tops and its scales."""
     top = q.max(axis=-1)
@@ -248,8 +248,8 @@ def prepare(
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
     radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
-    own = None if own is None else np.minimum(own, radius[:, None])
-    return SupportProblem(gaps, p, weight, shrink, floored, radius, own, alpha), top, scale
+    limits = None if limits is None else np.minimum(limits, radius[:, None])
+    return SupportProblem(gaps, p, weight, shrink, floored, radius, limits, alpha), top, scale
 
 
 def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
@@ -291,15 +291,13 @@ def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
     Shapes: `divergence` (N, T); returns (N, T).
     """
     shape, lowest = problem.weight.shape, np.log(FLOOR)
-    gaps = problem.gaps.reshape(-1, 1, problem.gaps.shape[2])
+    gaps: Floats = problem.gaps.reshape(-1, 1, problem.gaps.shape[2])
     p, target = problem.p.reshape(gaps.shape), np.log(divergence).ravel()
     slack = np.full(len(gaps), FLOOR)  # right where the maximiser is the same at every slack
     active = np.flatnonzero(~is_constant(problem).ravel())
     point = np.log(np.maximum(start(problem), FLOOR)).ravel()
+    gaps, p, target, point = (values[active] for values in (gaps, p, target, point))
     low, high = np.full(len(gaps), -np.inf), np.full(len(gaps), _MOST_LOG_SLACK)
-    gaps, p, target, point, low, high = (
-        values[active] for values in (gaps, p, target, point, low, high)
-    )
     for _ in range(_ROOT_STEPS):
         log_mean, slope, bend = (
             values[:, 0]
@@ -318,9 +316,8 @@ def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
         slack[active] = np.exp(moved)
         if not going.any():
             break
-        active, gaps, p, target, point, low, high = (
-            values[going] for values in (active, gaps, p, target, moved, low, high)
-        )
+        active, point = active[going], moved[going]
+        gaps, p, target, low, high = (values[going] for values in (gaps, p, target, low, high))
     return slack.reshape(shape)
 
 
@@ -330,37 +327,37 @@ def minimise_with_limits(problem: SupportProblem) -> Floats:
     A limit binds if the price of the budget is higher there than what the other one would pay for
     the rest; then the other one has the rest. Otherwise the budget is shared freely.
     """
-    assert problem.own is not None
-    own, radius = problem.own, problem.radius[:, None]
-    rest = radius - own[:, ::-1]
-    twice = problem[np.tile(np.arange(len(own)), 2)]
-    budgets = np.concatenate([own, rest])
+    assert problem.limits is not None
+    limits, radius = problem.limits, problem.radius[:, None]
+    rest = radius - limits[:, ::-1]
+    twice = problem[np.tile(np.arange(len(limits)), 2)]
+    budgets = np.concatenate([limits, rest])
     slacks = single_slacks(
-        twice, np.where(budgets > 0, budgets, np.tile(own, (2, 1))) / twice.weight
+        twice, np.where(budgets > 0, budgets, np.tile(limits, (2, 1))) / twice.weight
     )
     log_mean = power_mean(slacks[..., None] + twice.gaps, twice.p, 1.0)[0]
     log_price = log_mean - budgets / twice.weight - np.log(twice.weight)
     log_price[(budgets <= 0) & ~is_constant(twice)] = np.inf
     at_limit, at_rest = np.split(log_price, 2)
     slack_at_limit, slack_at_rest = np.split(slacks, 2)
-    both_fit = own.sum(axis=1, keepdims=True) <= radius
+    both_fit = limits.sum(axis=1, keepdims=True) <= radius
     binds = (at_limit > at_rest[:, ::-1]) | both_fit
     slack = np.where(binds, slack_at_limit, slack_at_rest)
     free = np.flatnonzero(~binds.any(axis=1))
     if len(free):
-        shared = replace(problem[free], own=None)
+        shared = replace(problem[free], limits=None)
         between = _shared_slacks(shared, slack_at_limit[free], slack_at_rest[free])
         slack[free], _ = minimise(shared, between)
     return slack
 
 
-def _shared_slacks(problem: SupportProblem, least: Floats, greatest: Floats) -> Floats:
+def _shared_slacks(problem: SupportProblem, lower: Floats, upper: Floats) -> Floats:
     """Slacks between bounds at which a pair pays equal prices and spends the budget, (N, 2).
 
     Newton's method in logarithms; it starts :func:`minimise`, which checks the result.
     """
     weight, log_radius = problem.weight, np.log(problem.radius)
-    slack = (least + greatest) / 2.0
+    slack = (lower + upper) / 2.0
     for _ in range(_SHARED_STEPS):
         log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, 1.0)
         log_price = -np.log(slope) - np.log(weight)
@@ -372,7 +369,7 @@ def _shared_slacks(problem: SupportProblem, least: Floats, greatest: Floats) -> 
         determinant = np.maximum((rise * fall[:, ::-1]).sum(axis=1), _LEAST_CURVATURE)
         step = rise[:, ::-1] * excess[:, None] + np.stack([apart, -apart], axis=1) * fall[:, ::-1]
         moved = slack * np.exp(np.clip(step / determinant[:, None], -_LONGEST, _LONGEST))
-        moved = np.clip(moved, least, greatest)
+        moved = np.clip(moved, lower, upper)
         is_settled = np.abs(moved - slack).max(initial=0.0) <= _SETTLED * moved.max(initial=0.0)
         slack = moved
         if is_settled:
@@ -673,7 +670,7 @@ def _solve(problem: SupportProblem) -> Floats:
     """Minimise by Newton's method, and by roots in brackets where that is known to fail or did."""
     if problem.weight.shape[1] == 1:
         return single_slacks(problem, problem.shrink[:, None])
-    if problem.own is not None:
+    if problem.limits is not None:
         return minimise_with_limits(problem)
     if problem.alpha == 0.5:
         return minimise_at_half(problem)
@@ -688,9 +685,9 @@ def _solve(problem: SupportProblem) -> Floats:
 
 
 def _support(
-    q: Floats, p: Floats, weight: Floats, alpha: float, radius: Floats, own: Floats | None
+    q: Floats, p: Floats, weight: Floats, alpha: float, radius: Floats, limits: Floats | None
 ) -> Support:
-    problem, top, scale = prepare(q, p, weight, alpha, radius, own)
+    problem, top, scale = prepare(q, p, weight, alpha, radius, limits)
     slack = np.full(weight.shape, FLOOR)
     reduction = np.zeros(len(q))
     size = np.zeros(len(q))
@@ -716,11 +713,11 @@ def support(
     weight: Floats,
     alpha: float,
     radius: float | Floats,
-    own: Floats | None = None,
+    limits: Floats | None = None,
 ) -> Support:
     r"""Upper bounds on the support function, N problems at once.
 
-    Shapes: `q` (N, T, k); `p` (N, T, k); `weight` (N, T); `radius` (N,); `own` (N, T).
+    Shapes: `q` (N, T, k); `p` (N, T, k); `weight` (N, T); `radius` (N,); `limits` (N, T).
 
     Examples
     --------
@@ -735,7 +732,7 @@ def support(
     radii = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
     points = []
     for rows in chunks(max(len(q), 1), count):
-        limit = None if own is None else own[rows]
+        limit = None if limits is None else limits[rows]
         points.append(_support(q[rows], p[rows], weight[rows], alpha, radii[rows], limit))
     if len(points) == 1:
         return points[0]
@@ -830,15 +827,15 @@ def worst_conditionals(
     alpha: float,
     radius: float | Floats,
     slack: Floats,
-    own: Floats | None = None,
+    limits: Floats | None = None,
 ) -> Floats:
     """Conditionals inside the ball that (nearly) attain the support function.
 
     Shapes: `slack` (N, T). Returns (N, T, k): conditionals; they keep the budgets whatever the
     slacks are.
     """
-    ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), own)
-    problem, _, scale = prepare(q, p, weight, alpha, radius, own)
+    ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), limits)
+    problem, _, scale = prepare(q, p, weight, alpha, radius, limits)
     logs = -np.log(slack[..., None] + problem.gaps) / alpha
     conditionals = p * np.exp(logs - logs.max(axis=-1, keepdims=True))
     conditionals /= conditionals.sum(axis=-1, keepdims=True)
@@ -899,14 +896,14 @@ def pull_in(
     weight: Floats,
     alpha: float,
     radius: float | Floats,
-    own: Floats | None = None,
+    limits: Floats | None = None,
 ) -> Floats:
     """Mix with the centre until the budgets hold: the cost is convex and zero at the centre.
 
     Shapes: `conditionals` (N, T, k). Returns (N, T, k): conditionals inside the ball.
     """
     radii = np.broadcast_to(np.asarray(radius, dtype=float), len(conditionals))
-    return Ball(p, weight, alpha, radii, own).pull_in(conditionals)
+    return Ball(p, weight, alpha, radii, limits).pull_in(conditionals)
 
 
 @dataclass(frozen=True)
@@ -917,12 +914,12 @@ class Ball(Batch):
     weight: Floats  # (N, T)
     alpha: float
     radius: Floats  # (N,)
-    own: Floats | None  # (N, T)
+    limits: Floats | None  # (N, T)
 
     def pull_in(self, conditionals: Floats) -> Floats:
         """Mix with the centre, each conditional by itself and then all equal."""
-        if self.own is not None:
-            keep = _share_kept(self.own_cost(conditionals), self.own)[..., None]
+        if self.limits is not None:
+            keep = _share_kept(self.cost_of_each(conditionals), self.limits)[..., None]
             conditionals = keep * conditionals + (1.0 - keep) * self.p
         keep = _share_kept(*self.cost(conditionals))[:, None, None]
         return keep * conditionals + (1.0 - keep) * self.p
@@ -931,19 +928,21 @@ class Ball(Batch):
         """Whether the budgets are kept."""
         cost, budget = self.cost(conditionals)
         inside = cost <= budget
-        if self.own is not None:
-            inside &= (self.own_cost(conditionals) <= self.own).all(axis=1)
+        if self.limits is not None:
+            inside &= (self.cost_of_each(conditionals) <= self.limits).all(axis=1)
         return inside
 
     def room(self, conditionals: Floats) -> NDArray[np.bool_]:
         """Whether a noticeable part of the shared budget is left, and of one that is not."""
         cost, budget = self.cost(conditionals)
         left = cost < budget * (1.0 - _WORTHWHILE)
-        if self.own is not None:
-            left &= (self.own_cost(conditionals) < self.own * (1.0 - _WORTHWHILE)).any(axis=1)
+        if self.limits is not None:
+            left &= (self.cost_of_each(conditionals) < self.limits * (1.0 - _WORTHWHILE)).any(
+                axis=1
+            )
         return left
 
-    def own_cost(self, conditionals: Floats) -> Floats:
+    def cost_of_each(self, conditionals: Floats) -> Floats:
         """Return what each conditional takes, at order 1: its divergence times its weight."""
         return self.weight * _power_sum(conditionals, self.p, 1.0)
 

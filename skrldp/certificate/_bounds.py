@@ -9,7 +9,7 @@ import numpy as np
 from skrldp.certificate._verify import Verdict
 from skrldp.claims_in_words import set_in_short
 from skrldp.joint import CountedReports
-from skrldp.mechanism.manifest import read_json
+from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.bounds_from_reports import conditional_bounds
 
@@ -22,19 +22,19 @@ def cells_by_record(
     """Return the cell of each record: the values of `columns`, or of all in their order."""
     flags = [is_secret for _, is_secret in mechanism.columns]
     names = [name for name, _ in mechanism.columns]
-    places = [names.index(name) for name in columns or names]
+    positions = [names.index(name) for name in columns or names]
 
     def as_tuple(value: Any, n_columns: int) -> tuple[Any, ...]:
         return (value,) if n_columns == 1 else tuple(value)
 
     cells = {}
     for k, (s, u) in enumerate(product(mechanism.secrets, mechanism.values)):
-        parts = {
+        names_of = {
             True: iter(as_tuple(s, sum(flags))),
             False: iter(as_tuple(u, len(flags) - sum(flags))),
         }
-        record = [next(parts[flag]) for flag in flags]
-        cells[tuple(record[place] for place in places)] = k
+        record = [next(names_of[flag]) for flag in flags]
+        cells[tuple(record[position] for position in positions)] = k
     return cells
 
 
@@ -43,7 +43,7 @@ def counted_for(pilot: Mechanism, counts: Any, like: Mechanism) -> CountedReport
 
     Raises ValueError if the two have different columns or categories.
     """
-    names, of_pilot = ([name for name, _ in one.columns] for one in (like, pilot))
+    names, of_pilot = ([name for name, _ in mechanism.columns] for mechanism in (like, pilot))
     has_columns = len(names) > 0 and set(names) == set(of_pilot)
     by_record = cells_by_record(pilot, names) if has_columns else {}
     cells = cells_by_record(like)
@@ -104,26 +104,29 @@ def verify_bounds(mechanism: str | bytes, pilots: Sequence[str | bytes]) -> Verd
 def _mechanisms(text: str | bytes) -> tuple[Mechanism, ...]:
     """Read a mechanism, or those of a manifest."""
     mechanism = read_json(text)
-    return getattr(mechanism, "mechanisms", (mechanism,))
+    return mechanism.mechanisms if isinstance(mechanism, Manifest) else (mechanism,)
 
 
 def _problem_of(mechanism: Mechanism, pilots: Sequence[str | bytes]) -> str:
     """State why the stated bounds are not shown; empty if they are."""
-    around = None if mechanism.claims is None else mechanism.claims.main.around
-    if around is None or around.bounds is None:
+    stated_set = None if mechanism.claims is None else mechanism.claims.main.around
+    if stated_set is None or stated_set.bounds is None:
         return "are not stated"
-    known = {one.digest: one for text in pilots for one in _mechanisms(text)}
-    missing = [digest for digest, _ in around.bounds.reports if digest not in known]
+    known = {pilot.digest: pilot for text in pilots for pilot in _mechanisms(text)}
+    missing = [digest for digest, _ in stated_set.bounds.reports if digest not in known]
     if missing:
         return f"come from reports of the mechanism {missing[0]}, which is not given"
     try:
-        stated = around.bounds.reports
+        stated = stated_set.bounds.reports
         reports = [counted_for(known[digest], counts, mechanism) for digest, counts in stated]
     except ValueError as error:
         return f"do not follow: {error}".rstrip(".")
     shape = len(mechanism.secrets), len(mechanism.values)
-    lower, upper = conditional_bounds(reports, shape, around.beta or 0.0, around.rule or "")
-    stated_lower, stated_upper = np.array(around.bounds.lower), np.array(around.bounds.upper)
+    lower, upper = conditional_bounds(reports, shape, stated_set.beta or 0.0, stated_set.rule or "")
+    stated_lower, stated_upper = (
+        np.array(stated_set.bounds.lower),
+        np.array(stated_set.bounds.upper),
+    )
     if stated_lower.shape != shape or stated_upper.shape != shape:
         return "are not of these secrets and values"
     if (stated_lower > lower + _TIES).any() or (stated_upper < upper - _TIES).any():

@@ -59,10 +59,10 @@ class Certificate(ReadOnly):
     @property
     def claim(self) -> Claim:
         """The claim about this many reports, to an observer who knows nothing else."""
-        found = self.claims.find(reports=self.reports, record="same")
-        found = found or self.claims.find(reports=self.reports)
-        assert found is not None
-        return found
+        claim = self.claims.find(reports=self.reports, record="same")
+        claim = claim or self.claims.find(reports=self.reports)
+        assert claim is not None
+        return claim
 
     @property
     def eps(self) -> float:
@@ -238,7 +238,7 @@ def certify(
 
 def prove(
     mechanism: Mechanism | Floats,
-    asked: Requirements,
+    promise: Requirements,
     callback: Callable[[int], None] | None = None,
     *,
     start: float = 0.0,
@@ -249,44 +249,44 @@ def prove(
 
     Returns Certificate: its claims state what was requested, whether it is kept or not.
     """
-    first, for_all = asked.items[0], asked.for_all
+    first, for_all = promise.items[0], promise.for_all
     form = mechanism.form if isinstance(mechanism, Mechanism) else mechanism
-    most, given_u = leakage_over_all(form, first.region.n_secrets)
-    claims, found = [], []
-    for one in asked:
-        if one is not for_all:
-            assert one.claim is not None
-            found.append(_bound(mechanism, one, asked.joint, callback, start))
-            claims.append(one.claim.proven(min(found[-1].eps, most), found[-1].attained))
+    eps_all, given_u = leakage_over_all(form, first.region.n_secrets)
+    claims, bounds = [], []
+    for item in promise:
+        if item is not for_all:
+            assert item.claim is not None
+            bounds.append(_bound(mechanism, item, promise.joint, callback, start))
+            claims.append(item.claim.proven(min(bounds[-1].eps, eps_all), bounds[-1].attained))
     # The bound over all distributions is one over each set as well, and may be less by its last
     # digit.
-    secret, more = claims[0].secret, []
+    secret, further = claims[0].secret, []
     if not claims[0].around.is_everything:
         limit = None if for_all is None or for_all.claim is None else for_all.claim.asked
-        more.append(Claim(most, inwards(most), secret=secret, asked=limit))
-    if asked.joint.counts.shape[1] > 1:  # else nothing is left of U that could be known
-        given_u = min(given_u, *(one.eps for one in more or claims[:1]))
-        more.append(Claim(given_u, inwards(given_u), secret=secret, known="all"))
-    claims += [one for one in more if one.asked is not None or math.isfinite(one.eps)]
+        further.append(Claim(eps_all, inwards(eps_all), secret=secret, asked=limit))
+    if promise.joint.counts.shape[1] > 1:  # else nothing is left of U that could be known
+        given_u = min(given_u, *(claim.eps for claim in further or claims[:1]))
+        further.append(Claim(given_u, inwards(given_u), secret=secret, known="all"))
+    claims += [claim for claim in further if claim.asked is not None or math.isfinite(claim.eps)]
     return Certificate(
         Claims(tuple(claims)),
-        found[0].distribution,
+        bounds[0].distribution,
         first.region.uncertainty,
-        distribution_known=found[1].distribution if len(found) > 1 else None,
+        distribution_known=bounds[1].distribution if len(bounds) > 1 else None,
     )
 
 
 def _bound(
     mechanism: Mechanism | Floats,
-    one: Requirement,
+    requirement: Requirement,
     public: JointDistribution,
     callback: Callable[[int], None] | None,
     start: float,
 ) -> LeakageBound:
     """Bound the leakage of the secrets of a requirement over its set."""
-    region, layout = one.region, one.region.rows
-    assert one.claim is not None and one.joint is not None
-    plain = not one.claim.known
+    region, layout = requirement.region, requirement.region.rows
+    assert requirement.claim is not None and requirement.joint is not None
+    plain = not requirement.claim.known
     if not plain or layout.shared:
         region = replace(region, layout=None)
     if plain and isinstance(mechanism, Mechanism):
@@ -296,11 +296,13 @@ def _bound(
         if not plain:  # without the secret, all columns are equal
             rows = layout.spread(rows[:, : layout.n_cells])
         views = [dense_view(rows, region)]
-    around = region.uncertainty
-    found = bound_over(lambda: views, one.joint, around, callback=callback, start=start)
+    uncertainty = region.uncertainty
+    bound = bound_over(
+        lambda: views, requirement.joint, uncertainty, callback=callback, start=start
+    )
     if plain:
-        return found
-    return replace(found, distribution=one.whole_distribution(found.distribution, public))
+        return bound
+    return replace(bound, distribution=requirement.whole_distribution(bound.distribution, public))
 
 
 def prove_reports(
@@ -319,9 +321,9 @@ def prove_reports(
     """
     for k in reports:
         check_reports(k)
-    asked = Requirements.asked(joint, uncertainty)
+    promise = Requirements.asked(joint, uncertainty)
     if first is None:
-        first = prove(mechanism, asked)
+        first = prove(mechanism, promise)
     if isinstance(mechanism, Mechanism) and mechanism.is_rounded:
         # A number that is rounded again is another record (docs/proofs.md, Theorem 41). Keyed
         # reports keep the rounding, so that the bound of an unchanged record holds for them. It is
@@ -332,28 +334,30 @@ def prove_reports(
             for k, claim in summed.items()
             if claim is not None
         )
-    one = LeakageBound(first.eps, first.eps_attained, first.distribution)
-    region = asked.items[0].region
-    several = SeveralReports(mechanism, region, joint, uncertainty, one, first.eps_worst_case, work)
-    found = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
-    return tuple(_several(first, int(k), found[int(k)]) for k in reports)
+    bound_of_one = LeakageBound(first.eps, first.eps_attained, first.distribution)
+    region = promise.items[0].region
+    several = SeveralReports(
+        mechanism, region, joint, uncertainty, bound_of_one, first.eps_worst_case, work
+    )
+    bounds = {k: several.bound(k) for k in sorted({int(k) for k in reports})}
+    return tuple(_several(first, int(k), bounds[int(k)]) for k in reports)
 
 
-def _several(first: Certificate, k: int, found: LeakageBound) -> Certificate:
+def _several(first: Certificate, k: int, bound: LeakageBound) -> Certificate:
     """Make the certificate of k reports from that of one."""
     if k == 1:
         return first
-    eps = min(found.eps, times(k, first.eps_worst_case))
+    eps = min(bound.eps, times(k, first.eps_worst_case))
     claim = replace(
         first.claim,
         eps=eps,
-        attained=min(found.attained, eps),
+        attained=min(bound.attained, eps),
         reports=k,
         asked=None,
-        how="proof" if found.enumerated else "composition",
+        how="proof" if bound.enumerated else "composition",
     )
     claims = first.claims.with_more([claim])
-    return Certificate(claims, found.distribution, first.uncertainty, k)
+    return Certificate(claims, bound.distribution, first.uncertainty, k)
 
 
 # --- What is certified ----------------------------------------------------------------------------
@@ -393,28 +397,28 @@ def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indi
     Returns `secrets, values` (a1,): for each secret and value of the mechanism its position in the
     table. Raises ValueError if the mechanism has other secrets or values than the table.
     """
-    theirs, own = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)
-    if tuple(map(len, theirs)) != tuple(map(len, own)):
+    theirs, ours = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)
+    if tuple(map(len, theirs)) != tuple(map(len, ours)):
         raise ValueError(
             f"the mechanism has {len(theirs[0])} secrets and {mechanism.shape[1]} cells, but the "
             f"public distribution has {joint.counts.shape[0]} and {joint.counts.size}."
         )
-    return _places(theirs[0], own[0], "secret"), _places(theirs[1], own[1], "value of U")
+    return _places(theirs[0], ours[0], "secret"), _places(theirs[1], ours[1], "value of U")
 
 
-def _places(names: Sequence[Any], table: Sequence[Any], what: str) -> Indices:
+def _places(names: Sequence[Any], table: Sequence[Any], label: str) -> Indices:
     if tuple(names) == tuple(table):
         return np.arange(len(table))
-    place = {plain_name(name): i for i, name in enumerate(table)}
-    if len(place) < len(table) or len({plain_name(name) for name in names}) < len(names):
+    position = {plain_name(name): i for i, name in enumerate(table)}
+    if len(position) < len(table) or len({plain_name(name) for name in names}) < len(names):
         raise ValueError(
-            f"a {what} is named twice, so those of the mechanism and of the public distribution "
+            f"a {label} is named twice, so those of the mechanism and of the public distribution "
             "cannot be matched: give each a name of its own."
         )
     for name in names:
-        if plain_name(name) not in place:
+        if plain_name(name) not in position:
             raise ValueError(
-                f"the mechanism's {what} {name!r} is not in the public distribution. Name the "
+                f"the mechanism's {label} {name!r} is not in the public distribution. Name the "
                 "table as the mechanism does, with JointDistribution(counts, secrets, values)."
             )
-    return np.array([place[plain_name(name)] for name in names])
+    return np.array([position[plain_name(name)] for name in names])

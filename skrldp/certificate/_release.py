@@ -31,43 +31,47 @@ def expected_seconds(requirements: Requirements) -> float:
     Returns float: by counting what there is to do, at the pace of an ordinary core.
     """
     return requirements.n_cells * sum(
-        one.region.conditionals.size * _SECONDS_CELL + one.n_pairs * _SECONDS_PAIR
-        for one in requirements
+        requirement.region.conditionals.size * _SECONDS_CELL + requirement.n_pairs * _SECONDS_PAIR
+        for requirement in requirements
     )
 
 
 @contextmanager
-def _counted(what: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
+def _counted(label: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
     """Show a line on what is being done, with the number of reports done."""
     if not verbose:
         yield None
         return
     from tqdm.auto import tqdm  # loaded when needed
 
-    with tqdm(desc=f"[skrldp] {what}", bar_format=_LINE, leave=False) as line:
+    with tqdm(desc=f"[skrldp] {label}", bar_format=_LINE, leave=False) as line:
         yield line.update
 
 
 def release(
-    matrix: Floats, asked: Requirements, *, verbose: int = 0
+    matrix: Floats, promise: Requirements, *, verbose: int = 0
 ) -> tuple[Mechanism, Certificate]:
     """Repair a design, round it to what will be sampled, and prove it private.
 
     Shapes: `matrix` (b, a). Returns as :func:`release_made`: symbols are row numbers of the design;
     reports that would never be sent are dropped.
     """
-    requirements = asked.over()
+    requirements = promise.over()
 
     def made(rounding: float) -> Mechanism:
         with _counted("repairing", verbose) as callback:
             repaired = repair(matrix, requirements, rounding, callback)
-        return _sampled(repaired, asked.joint, asked.observe)
+        return _sampled(repaired, promise.joint, promise.observe)
 
-    return release_made(made, 2.0 * 2.0 ** -slot_bits(len(matrix)), asked, verbose=verbose)
+    return release_made(made, 2.0 * 2.0 ** -slot_bits(len(matrix)), promise, verbose=verbose)
 
 
 def release_made(
-    made: Callable[[float], Mechanism], slack: float, asked: Requirements, *, verbose: int = 0
+    make: Callable[[float], Mechanism],
+    slack: float,
+    promise: Requirements,
+    *,
+    verbose: int = 0,
 ) -> tuple[Mechanism, Certificate]:
     """Prove the mechanism that is made with some slack for rounding, or with more of it.
 
@@ -75,13 +79,13 @@ def release_made(
     is asked. Raises CertificateError if no proof is found.
     """
     for _ in range(_ATTEMPTS):
-        mechanism = made(slack)
+        mechanism = make(slack)
         with _counted("proving", verbose) as callback:
-            certificate = prove(mechanism, asked, callback)
+            certificate = prove(mechanism, promise, callback)
         if certificate.claims.is_kept:
             return mechanism, certificate
         slack *= _MORE
-    raise CertificateError(_unproven(asked, certificate, mechanism))
+    raise CertificateError(_unproven(promise, certificate, mechanism))
 
 
 def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanism:
@@ -91,14 +95,14 @@ def _sampled(matrix: Floats, joint: JointDistribution, observe: str) -> Mechanis
     used = mechanism.weights.any(axis=1)
     if used.all():
         return mechanism
-    kept = matrix[used] / matrix[used].sum(axis=0)
-    return Mechanism.from_matrix(kept, *names, np.flatnonzero(used).tolist(), observe=observe)
+    sampled = matrix[used] / matrix[used].sum(axis=0)
+    return Mechanism.from_matrix(sampled, *names, np.flatnonzero(used).tolist(), observe=observe)
 
 
-def _unproven(asked: Requirements, certificate: Certificate, mechanism: Mechanism) -> str:
-    a1, a2 = asked.joint.counts.shape
+def _unproven(promise: Requirements, certificate: Certificate, mechanism: Mechanism) -> str:
+    a1, a2 = promise.joint.counts.shape
     return (
-        f"the mechanism could not be proven private at {asked.over().describe()}: over "
+        f"the mechanism could not be proven private at {promise.over().describe()}: over "
         f"{certificate.uncertainty.describe()} the bound is {at_most(certificate.eps)}, over all "
         f"distributions {at_most(certificate.eps_worst_case)}, on {a1} secrets x {a2} values with "
         f"{mechanism.shape[0]} reports. Nothing is released. Try a larger eps, a coarser alphabet "

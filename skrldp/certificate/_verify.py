@@ -140,11 +140,11 @@ class Statement:
             ((v, h - m) for v, m, h in zip(part, lower, upper, strict=True)), reverse=eps is None
         ):
             total, spare = total + v * min(width, spare), max(spare - width, 0)
-        kept = odds(-self.budgets[2])[0]
+        undrifted = odds(-self.budgets[2])[0]
         if eps is None:
-            return ceil(Fraction(kept * total, UNITS)) + (ONE - kept) * max(part)
-        least = floor(Fraction(kept * total, UNITS)) + (ONE - kept) * min(part)
-        return ceil(Fraction(-least * odds(eps)[0], ONE))
+            return ceil(Fraction(undrifted * total, UNITS)) + (ONE - undrifted) * max(part)
+        lowest = floor(Fraction(undrifted * total, UNITS)) + (ONE - undrifted) * min(part)
+        return ceil(Fraction(-lowest * odds(eps)[0], ONE))
 
     def bound(
         self, part: list[int], s: int, eps: Fraction | None, slack: int, kappa: int
@@ -176,10 +176,10 @@ class Statement:
 
 
 @lru_cache(1 << 14)
-def reach(one: Statement, s: int, t: int) -> list[int]:
+def reach(statement: Statement, s: int, t: int) -> list[int]:
     """Return what h(x, z) takes of N x and of N z at one vertex, and at the other."""
-    single, pair, drift = one.budgets
-    w, w2 = (Fraction(one.sizes[group], sum(one.sizes)) for group in (s, t))
+    single, pair, drift = statement.budgets
+    w, w2 = (Fraction(statement.sizes[group], sum(statement.sizes)) for group in (s, t))
     b = pair + (w + w2) * drift
     a, a2 = min(single + w * drift, b), min(single + w2 * drift, b)
     ends = ((a, w), (min(a2, b - a), w2), (min(a, b - a2), w), (a2, w2))
@@ -198,15 +198,15 @@ class Sides:
         """Return bounds of a side, each with its multiplier: by extremes, and by the couples."""
         if (s, eps) not in self.known:
             one, part = self.one, self.parts[s]
-            found = [(one.bound(part, s, eps, 0, 0), 0)]
+            bounds = [(one.bound(part, s, eps, 0, 0), 0)]
             if one.box is not None:
-                found.append((one.inside(part, s, eps), 0))
+                bounds.append((one.inside(part, s, eps), 0))
             if one.alpha is not None and any(one.counts[s]) and not reach(one, s, s)[0]:  # (iv)
                 mean = Fraction(sum(map(mul, one.counts[s], part)), sum(one.counts[s]))
-                found.append((ceil(mean * (ONE if eps is None else -odds(eps)[0])), 0))
+                bounds.append((ceil(mean * (ONE if eps is None else -odds(eps)[0])), 0))
             for slack, kappa in self.couples.get((s, int(eps is not None)), ()):
-                found.append((one.bound(part, s, eps, slack, kappa), kappa))
-            self.known[s, eps] = [(bound, kappa) for bound, kappa in found if bound is not None]
+                bounds.append((one.bound(part, s, eps, slack, kappa), kappa))
+            self.known[s, eps] = [(bound, kappa) for bound, kappa in bounds if bound is not None]
         return self.known[s, eps]
 
     def left(self) -> list[tuple[int, int, Fraction]]:
@@ -237,9 +237,9 @@ def _number(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _real(x: Any, what: str, most: int = 10**300) -> Fraction:
-    good = type(x) in (int, Fraction) and 0 <= x <= most
-    _need(good, f"{what} is no number from 0 to {float(most):g}.")
+def _real(x: Any, label: str, largest: int = 10**300) -> Fraction:
+    good = type(x) in (int, Fraction) and 0 <= x <= largest
+    _need(good, f"{label} is no number from 0 to {float(largest):g}.")
     return Fraction(x)
 
 
@@ -252,16 +252,16 @@ def _read(text: str | bytes, forms: dict[str, int]) -> tuple[dict[str, Any], str
     """Parse JSON strictly; also give the digest of the text, without `public` if that is last."""
     data = (text.encode() if isinstance(text, str) else bytes(text)).strip()
     floats: Any = {"parse_float": _number, "parse_constant": _number}
-    found = json.loads(data.decode(), object_pairs_hook=_unique, **floats)
-    _need_form(found, forms)
+    fields = json.loads(data.decode(), object_pairs_hook=_unique, **floats)
+    _need_form(fields, forms)
     head, mark, _ = data.partition(b',"public":')  # no text contains it: quotes are escaped there
-    return found, hashlib.sha256(head + b"}" if mark else data).hexdigest()
+    return fields, hashlib.sha256(head + b"}" if mark else data).hexdigest()
 
 
-def _need_form(found: dict[str, Any], forms: dict[str, int]) -> None:
+def _need_form(fields: dict[str, Any], forms: dict[str, int]) -> None:
     known = " or ".join(f"{form} of version {version}" for form, version in forms.items())
-    good = repr(forms.get(found["format"])) == repr(found["version"])
-    _need(good and found["format"] in forms, f"a text is no {known}.")
+    good = repr(forms.get(fields["format"])) == repr(fields["version"])
+    _need(good and fields["format"] in forms, f"a text is no {known}.")
 
 
 def _need_keys(fields: dict[str, Any], known: set[str]) -> None:
@@ -274,7 +274,7 @@ def _said(name: Any) -> str:
     if type(name) is Fraction:
         return f"{name.numerator}.0" if name.denominator == 1 else str(name)
     text = json.dumps(name, ensure_ascii=False, default=str)
-    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 # Characters that control a terminal or reorder a line: a stranger may have chosen the names.
@@ -284,60 +284,60 @@ _HIDDEN = re.compile(
 )
 
 
-def _columns(own: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
+def _columns(file: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
     """Return the names of the columns, and the positions of the secret ones and of the others."""
-    _need_keys(own, OF_MECHANISM | (OF_BLOCKS if "blocks" in own else OF_MATRIX))
-    pairs = [tuple(_list(column)) for column in _list(own["columns"])]
+    _need_keys(file, OF_MECHANISM | (OF_BLOCKS if "blocks" in file else OF_MATRIX))
+    pairs = [tuple(_list(column)) for column in _list(file["columns"])]
     good = all(len(pair) == 2 and type(pair[1]) is bool for pair in pairs)
     _need(good, "columns are no pairs of a name and true or false.")
     names = [name for name, _ in pairs]
     _need(len(set(map(repr, names))) == len(names), "two columns have one name.")
-    places = [[i for i, pair in enumerate(pairs) if pair[1] is kind] for kind in (True, False)]
-    _need(places[0], "no column is secret.")
-    for key, some in zip(("secrets", "values"), places, strict=True):
-        widths = {len(it) if type(it) is list else -1 for it in _list(own[key])}
-        _need(widths == {-1 if len(some) == 1 else len(some)}, f"the {key} do not fit the columns.")
-    return names, places[0], places[1]
+    positions = [[i for i, pair in enumerate(pairs) if pair[1] is kind] for kind in (True, False)]
+    _need(positions[0], "no column is secret.")
+    for key, kind in zip(("secrets", "values"), positions, strict=True):
+        sizes = {len(it) if type(it) is list else -1 for it in _list(file[key])}
+        _need(sizes == {-1 if len(kind) == 1 else len(kind)}, f"the {key} do not fit the columns.")
+    return names, positions[0], positions[1]
 
 
-def _check_together(own: dict[str, Any]) -> None:
+def _check_together(manifest: dict[str, Any]) -> None:
     """Check that blocks protect the same secret, and are drawn by weights that add up."""
-    _need_keys(own, HEAD | {"weights", "mechanisms", "public"})
+    _need_keys(manifest, HEAD | {"weights", "mechanisms", "public"})
     shared, blocks = [], []
-    for one in _list(own["mechanisms"]):
-        _need_form(one, MECHANISM)
-        names, secret, others = _columns(one)
-        block = others or secret  # where all columns are secret, they are the block
-        alphabet = one["secrets"] if others else one["values"]
-        common = [names[place] for place in secret] if others else []
-        shared.append(repr([common, alphabet, one.get("observe", "all")]))
-        blocks.append(repr(sorted(repr(names[place]) for place in block)))
+    for block in _list(manifest["mechanisms"]):
+        _need_form(block, MECHANISM)
+        names, secret, nonsensitive = _columns(block)
+        own_columns = nonsensitive or secret  # where all columns are secret, they are the block
+        alphabet = block["secrets"] if nonsensitive else block["values"]
+        common = [names[position] for position in secret] if nonsensitive else []
+        shared.append(repr([common, alphabet, block.get("observe", "all")]))
+        blocks.append(repr(sorted(repr(names[position]) for position in own_columns)))
     _need(shared, "there is no block.")
-    for k, one in enumerate(shared):
-        _need(one == shared[0], f"block {k} protects another secret than block 0.")
+    for k, protected in enumerate(shared):
+        _need(protected == shared[0], f"block {k} protects another secret than block 0.")
     _need(len({*blocks}) == len(blocks), "two blocks have the same columns.")
-    weights = _table([own["weights"]], 1, len(blocks), "weights")[0]
+    weights = _table([manifest["weights"]], 1, len(blocks), "weights")[0]
     _need(sum(weights) == 1 << (32 + (len(blocks) - 1).bit_length()), "weights of no manifest.")
 
 
-def _table(rows: Any, height: int, width: int, what: str) -> Table:
+def _table(rows: Any, height: int, width: int, label: str) -> Table:
     good = type(rows) is list and [len(row) for row in rows] == [width] * height
     good = good and all(type(x) is int and x >= 0 for row in rows for x in row)
-    _need(good, f"{what} are no table of {height} x {width} whole numbers.")
+    _need(good, f"{label} are no table of {height} x {width} whole numbers.")
     return list(rows)
 
 
-def _rows(own: dict[str, Any], a1: int, a2: int) -> Table:
+def _rows(file: dict[str, Any], a1: int, a2: int) -> Table:
     """Return the weights of each report in each cell, whose columns sum to the denominator."""
     cells = list(product(range(a1), range(a2)))
-    if "blocks" in own:
-        four = _table([own["blocks"]], 1, 4, "blocks")[0]
+    if "blocks" in file:
+        four = _table([file["blocks"]], 1, 4, "blocks")[0]
         rows = [[four[2 * (s != s2) + (u != u2)] for s, u in cells] for s2, u2 in cells]
     else:
-        again = a1 if own.get("observe", "all") == "nonsensitive" else 1
-        table = _table(own["weights"], len(_list(own["symbols"])), a1 * a2 // again, "weights")
-        rows = [row * again for row in table]
-    bits = own["denominator_bits"]
+        repeats = a1 if file.get("observe", "all") == "nonsensitive" else 1
+        table = _table(file["weights"], len(_list(file["symbols"])), a1 * a2 // repeats, "weights")
+        rows = [row * repeats for row in table]
+    bits = file["denominator_bits"]
     _need(type(bits) is int and 0 <= bits < 64, "denominator_bits are out of range.")
     _need({sum(x) for x in zip(*rows, strict=True)} == {1 << bits}, "weights of no mechanism.")
     return rows
@@ -349,50 +349,50 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def _codes(names: list[Any], several: bool, places: list[int]) -> list[int]:
+def _codes(names: list[Any], several: bool, positions: list[int]) -> list[int]:
     """Give numbers to the combinations of some columns of an alphabet."""
-    found: dict[str, int] = {}
-    keys = [repr([(_list(it) if several else [it])[place] for place in places]) for it in names]
-    return [found.setdefault(key, len(found)) for key in keys]
+    codes: dict[str, int] = {}
+    keys = [repr([(_list(it) if several else [it])[i] for i in positions]) for it in names]
+    return [codes.setdefault(key, len(codes)) for key in keys]
 
 
-def _checked_set(said: Any, names: set[str]) -> None:
+def _checked_set(stated: Any, names: set[str]) -> None:
     """Refuse a set that states anything but its numbers, and what is only stated."""
-    known = set(said) <= {"set", "n_records", *STATED[2:6], *names}
-    _need(known and {"rule", "beta"} <= set(said), "a set states something that is not checked.")
+    known = set(stated) <= {"set", "n_records", *STATED[2:6], *names}
+    _need(known and {"rule", "beta"} <= set(stated), "a set states something that is not checked.")
 
 
-def _box_of(said: Any, a1: int, a2: int) -> tuple[None, tuple[Fraction, ...], tuple[Table, Table]]:
+def _box_of(box: Any, a1: int, a2: int) -> tuple[None, tuple[Fraction, ...], tuple[Table, Table]]:
     """Return the drift and the bounds of a box, which must have a conditional of each secret."""
-    lower, upper = (_table(said[name], a1, a2, name) for name in ("lower", "upper"))
+    lower, upper = (_table(box[name], a1, a2, name) for name in ("lower", "upper"))
     for low, high in zip(lower, upper, strict=True):
         fits = all(x <= y <= UNITS for x, y in zip(low, high, strict=True))
         _need(fits and sum(low) <= UNITS <= sum(high), "nothing lies between the bounds.")
     total = 0
-    for one in _list(said["reports"]):
-        _need(set(one) == {"mechanism", "counts"}, "a set states something that is not checked.")
-        _need(type(one["mechanism"]) is str, "reports name no mechanism.")
-        total += sum(_table([one["counts"]], 1, len(_list(one["counts"])), "reports")[0])
-    _need(total and repr(said.get("n_records")) == repr(total), "the counts are others.")
-    return None, (Fraction(0), Fraction(0), _real(said["drift"], "drift", 1000)), (lower, upper)
+    for report in _list(box["reports"]):
+        _need(set(report) == {"mechanism", "counts"}, "a set states something that is not checked.")
+        _need(type(report["mechanism"]) is str, "reports name no mechanism.")
+        total += sum(_table([report["counts"]], 1, len(_list(report["counts"])), "reports")[0])
+    _need(total and repr(box.get("n_records")) == repr(total), "the counts are others.")
+    return None, (Fraction(0), Fraction(0), _real(box["drift"], "drift", 1000)), (lower, upper)
 
 
-def _set_of(said: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+def _set_of(ball: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, ...]]:
     """Return the order and the budgets of a set; no order for all distributions."""
-    if said == "all":
+    if ball == "all":
         return None, (Fraction(0),) * 3
-    names = NUMBERS.get(said["set"], set())
+    names = NUMBERS.get(ball["set"], set())
     _need(names, "the set is of no kind that can be checked.")
-    _checked_set(said, names)
-    rule, total = said["rule"], sum(tables[-1])
+    _checked_set(ball, names)
+    rule, total = ball["rule"], sum(tables[-1])
     fits = rule == "given" or (rule == "survey") == (len(tables) > 1)
     _need(fits, "a survey's set needs records beside the counts, and no other does.")
-    _need(repr(said.get("n_records", total)) == repr(total), "the counts are others.")
+    _need(repr(ball.get("n_records", total)) == repr(total), "the counts are others.")
     if "single" in names:
-        single, pair, drift = (_real(said[name], name) for name in ("single", "pair", "drift"))
+        single, pair, drift = (_real(ball[name], name) for name in ("single", "pair", "drift"))
         _need(single <= pair, "pair is less than single.")
         return Fraction(1), (single, pair, drift)
-    alpha, radius = _real(said["alpha"], "alpha", 1000), _real(said["radius"], "radius", 1000)
+    alpha, radius = _real(ball["alpha"], "alpha", 1000), _real(ball["radius"], "radius", 1000)
     _need(2 * alpha >= 1, "the set is of no kind that can be checked.")
     if alpha != 1:
         low, high = (Fraction(end, ONE) - 1 for end in odds(radius * (alpha - 1) / alpha))
@@ -400,36 +400,36 @@ def _set_of(said: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, 
     return alpha, (radius, radius, Fraction(0))
 
 
-def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> list[Statement]:
+def _statements(file: dict[str, Any], tables: Table, eps: Fraction | None) -> list[Statement]:
     """List what is claimed, each with groups of cells of its own; the first at `eps` if given."""
-    claims, secrets, values = (own[key] for key in ("claims", "secrets", "values"))
+    claims, secrets, values = (file[key] for key in ("claims", "secrets", "values"))
     a1, a2 = len(secrets), len(values)
-    names, places, others = _columns(own)
-    subject = f"secret {', '.join(_said(names[place]) for place in places)}"
+    names, secret_at, others_at = _columns(file)
+    subject = f"secret {', '.join(_said(names[i]) for i in secret_at)}"
     _need(a1 > 1, "there are no two secrets.")
     _need(type(claims) is list and claims, "nothing is claimed.")
-    found: list[Statement] = []
-    for one in claims:
-        bound = _real(one["eps"], "eps", MOST_EPS)
-        _need(SHOWN <= set(one) <= SHOWN | {*STATED[:2]}, "a field of a claim is not checked.")
-        _need(_real(one["attained"], "attained") <= bound, "what is attained is above the eps.")
-        most = _real(one.get("asked", bound), "asked")
-        _need(bound <= most, "the eps is above what was asked.")
-        secret, whole = _list(one["secret"]), one["known"] == "all"
-        known = [] if whole else _list(one["known"])
-        inner = [others.index(p) for p in known if type(p) is int and p in others]
-        good = secret == places and {type(p) for p in secret} <= {int}
+    listed: list[Statement] = []
+    for claim in claims:
+        bound = _real(claim["eps"], "eps", MOST_EPS)
+        _need(SHOWN <= set(claim) <= SHOWN | {*STATED[:2]}, "a field of a claim is not checked.")
+        _need(_real(claim["attained"], "attained") <= bound, "what is attained is above the eps.")
+        limit = _real(claim.get("asked", bound), "asked")
+        _need(bound <= limit, "the eps is above what was asked.")
+        secret, knows_all = _list(claim["secret"]), claim["known"] == "all"
+        known = [] if knows_all else _list(claim["known"])
+        inner = [others_at.index(p) for p in known if type(p) is int and p in others_at]
+        good = secret == secret_at and {type(p) for p in secret} <= {int}
         good = good and len(inner) == len(known) and inner == sorted({*inner})
         _need(good, "a claim is not about the secret columns, within values of others.")
-        alone = not (known or whole)
-        _need(found or alone, "the first claim is not about one report alone.")
-        _need(not (found and alone) or one["around"] == "all", "two claims are about the same.")
-        observer = "all others" if whole else ", ".join(_said(names[place]) for place in known)
-        about = f"{subject} to those who know {observer}"
+        alone = not (known or knows_all)
+        _need(listed or alone, "the first claim is not about one report alone.")
+        _need(not (listed and alone) or claim["around"] == "all", "two claims are about the same.")
+        observer = "all others" if knows_all else ", ".join(_said(names[i]) for i in known)
+        label = f"{subject} to those who know {observer}"
         if alone:
-            about = f"{subject}, {'all distributions' if found else 'one report'}"
-        value = list(range(a2)) if whole else _codes(values, len(others) > 1, inner)
-        bound = eps if eps is not None and not found else bound
+            label = f"{subject}, {'all distributions' if listed else 'one report'}"
+        value = list(range(a2)) if knows_all else _codes(values, len(others_at) > 1, inner)
+        bound = eps if eps is not None and not listed else bound
         # Groups of cells are compared whose secrets differ and whose known values do not.
         members: dict[tuple[int, int], list[int]] = {}
         for s, u in product(range(a1), range(a2)):
@@ -439,18 +439,18 @@ def _statements(own: dict[str, Any], tables: Table, eps: Fraction | None) -> lis
             for (i, (s, v)), (j, (t, v2)) in product(enumerate(members), repeat=2)
             if s != t and v == v2
         ]
-        groups, around = list(members.values()), one["around"]
+        groups, region = list(members.values()), claim["around"]
         box: tuple[Any, ...]
-        if around != "all" and around["set"] == "box":
-            _checked_set(around, NUMBERS["box"] | {"reports"})
+        if region != "all" and region["set"] == "box":
+            _checked_set(region, NUMBERS["box"] | {"reports"})
             _need(alone, "bounds are of one report alone.")
-            box = _box_of(around, a1, a2)
+            box = _box_of(region, a1, a2)
         else:
-            box = _set_of(around, tables)
-        each = [[[table[cell] for cell in cells] for cells in groups] for table in tables]
-        sizes = list(map(sum, each[-1 if "single" in around else 0]))  # a ball's: of people
-        found.append(Statement(about, groups, compared, each[0], sizes, *box))
-    return found
+            box = _set_of(region, tables)
+        tables_of = [[[table[cell] for cell in cells] for cells in groups] for table in tables]
+        sizes = list(map(sum, tables_of[-1 if "single" in region else 0]))  # a ball's: of people
+        listed.append(Statement(label, groups, compared, tables_of[0], sizes, *box))
+    return listed
 
 
 def read_claim(
@@ -460,50 +460,50 @@ def read_claim(
 
     A manifest has a mechanism for each block, and its counts a table.
     """
-    own, digest = _read(mechanism, MECHANISM | MANIFEST)
+    file, digest = _read(mechanism, MECHANISM | MANIFEST)
     public, of_counts = _read(counts, COUNTS)
     stated: set[str] = set()
-    if own["format"] == "skrldp-manifest":
+    if file["format"] == "skrldp-manifest":
         _need(reports == 1, "several reports of blocks are not checked.")
-        _check_together(own)
+        _check_together(file)
         _need_keys(public, HEAD | {"blocks"})
-        found = []
-        for k, (one, table) in enumerate(zip(own["mechanisms"], public["blocks"], strict=True)):
-            pairs = _part(one, table, eps, 1, OF_TABLE, stated)
-            found += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
+        claims = []
+        for k, (block, table) in enumerate(zip(file["mechanisms"], public["blocks"], strict=True)):
+            pairs = _part(block, table, eps, 1, OF_TABLE, stated)
+            claims += [(rows, replace(it, about=f"block {k}, {it.about}")) for rows, it in pairs]
     else:
-        bare = {key: it for key, it in own.items() if key != "public"}
-        found = _part(bare, public, eps, reports, HEAD | OF_TABLE, stated)
-    return found, [digest, of_counts], tuple(name for name in STATED if name in stated)
+        bare = {key: it for key, it in file.items() if key != "public"}
+        claims = _part(bare, public, eps, reports, HEAD | OF_TABLE, stated)
+    return claims, [digest, of_counts], tuple(name for name in STATED if name in stated)
 
 
 def _part(
-    own: Any, public: Any, eps: Fraction | None, reports: int, keys: set[str], stated: set[str]
+    file: Any, public: Any, eps: Fraction | None, reports: int, keys: set[str], stated: set[str]
 ) -> list[tuple[Table, Statement]]:
     """Read the rows and statements of one mechanism; add the fields that are only stated."""
     _need_keys(public, keys)
     for key in ("secrets", "values"):
-        names = own[key]
+        names = file[key]
         _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
         _need(len(set(map(repr, names))) == len(names), f"one of the {key} is there twice.")
-    a1, a2 = len(own["secrets"]), len(own["values"])
-    both = ("counts", *(["records"] if "records" in public else []))  # of a survey
-    tables = [[n for row in _table(public[name], a1, a2, name) for n in row] for name in both]
+    a1, a2 = len(file["secrets"]), len(file["values"])
+    kinds = ("counts", *(["records"] if "records" in public else []))  # of a survey
+    tables = [[n for row in _table(public[name], a1, a2, name) for n in row] for name in kinds]
     seen = [[n > 0 for n in table] for table in tables]
     _need(any(seen[0]) and seen[0] == seen[-1], "the counts are others.")
-    if reports == 1 and eps is not None and eps >= _real(own["claims"][0]["eps"], "eps", MOST_EPS):
+    if reports == 1 and eps is not None and eps >= _real(file["claims"][0]["eps"], "eps", MOST_EPS):
         eps = None  # what is stated says more
-    statements, rows = _statements(own, tables, eps), _rows(own, a1, a2)
-    sets = [one["around"] for one in own["claims"] if one["around"] != "all"]
-    stated |= {name for one in (*own["claims"], *sets) for name in one if name in STATED}
+    statements, rows = _statements(file, tables, eps), _rows(file, a1, a2)
+    sets = [claim["around"] for claim in file["claims"] if claim["around"] != "all"]
+    stated |= {name for claim in (*file["claims"], *sets) for name in claim if name in STATED}
     if reports > 1:  # one row for each multiset of reports
-        _need("knots" not in repr(own.get("numbers")), "reports with knots may be rounded anew.")
+        _need("knots" not in repr(file.get("numbers")), "reports with knots may be rounded anew.")
         _need(eps is not None, "say which eps so many reports should keep.")
         several = combinations_with_replacement(rows, reports)
-        rows = [[reduce(mul, cell) for cell in zip(*some, strict=True)] for some in several]
+        rows = [[reduce(mul, cell) for cell in zip(*members, strict=True)] for members in several]
         subject = statements[0].about.removesuffix("one report")
         statements = [replace(statements[0], about=f"{subject}{reports} reports")]
-    return [(rows, one) for one in statements]
+    return [(rows, statement) for statement in statements]
 
 
 def verify(
@@ -537,34 +537,34 @@ def verify(
     'not shown: a text is no skrldp-mechanism of version 5 or skrldp-manifest of version 2.'
     """
     try:
-        asked = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
+        required = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
         _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
-        pairs, digests, stated = read_claim(mechanism, counts, asked, reports)
-        given, _ = _read(witness, WITNESS)
-        _need_keys(given, HEAD | {"mechanism", "counts", "reports", "couples"})
-        for name, own in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
-            _need(repr(given[name]) == repr(own), f"the witness does not fit the {name}.")
-        both = zip(pairs, map(_list, _list(given["couples"])), strict=True)
-        return Verdict(True, "holds", tuple(_shown(*pair, some) for pair, some in both), stated)
+        pairs, digests, stated = read_claim(mechanism, counts, required, reports)
+        file, _ = _read(witness, WITNESS)
+        _need_keys(file, HEAD | {"mechanism", "counts", "reports", "couples"})
+        for name, true in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
+            _need(repr(file[name]) == repr(true), f"the witness does not fit the {name}.")
+        claims = zip(pairs, map(_list, _list(file["couples"])), strict=True)
+        return Verdict(True, "holds", tuple(_shown(*pair, some) for pair, some in claims), stated)
     except NotShown as problem:
         return Verdict(False, f"not shown: {problem}")
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as problem:
         return Verdict(False, f"not shown: the texts are malformed ({type(problem).__name__}).")
 
 
-def _shown(rows: Table, one: Statement, couples: list[list[Any]]) -> str:
+def _shown(rows: Table, claim: Statement, couples: list[list[Any]]) -> str:
     """Show a statement for every row and pair, or raise NotShown with the first that fails."""
-    given: list[dict[Any, Any]] = [{} for _ in rows]
+    couples_of_row: list[dict[Any, Any]] = [{} for _ in rows]
     for y, s, side, slack, kappa in map(_list, couples):
         _need({type(y), type(s), type(side)} == {int}, "a multiplier is of no report and group.")
         couple = [floor(_real(number, "a multiplier") * ONE) for number in (slack, kappa)]
-        given[y].setdefault((s, side), []).append(couple)
+        couples_of_row[y].setdefault((s, side), []).append(couple)
     for y, row in enumerate(rows):
-        sides = Sides(one, row, given[y])
+        sides = Sides(claim, row, couples_of_row[y])
         for s, t, eps in sides.left():
-            _need(sides.hold(s, t, eps), f"{one.about}: report {y}, groups {s} and {t}.")
-    number, most = len(one.pairs), float(max(eps for _, _, eps in one.pairs))
-    return f"{one.about}: eps <= {most} for {number} pairs of {len(one.groups)} groups"
+            _need(sides.hold(s, t, eps), f"{claim.about}: report {y}, groups {s} and {t}.")
+    number, limit = len(claim.pairs), float(max(eps for _, _, eps in claim.pairs))
+    return f"{claim.about}: eps <= {limit} for {number} pairs of {len(claim.groups)} groups"
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> st
     if isinstance(joint, JointDistribution):
         fields = head | _table_of(joint)
     else:
-        fields = head | {"blocks": [_table_of(one) for one in joint]}
+        fields = head | {"blocks": [_table_of(table) for table in joint]}
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -85,14 +85,14 @@ def verify(
     return verdict
 
 
-def states(mechanism: Mechanism, around: FittedSet) -> bool:
+def states(mechanism: Mechanism, uncertainty: FittedSet) -> bool:
     """Whether a mechanism's first claim is about this set."""
     if mechanism.claims is None:
         return False
     stated = mechanism.claims.main.around
-    own = around.stated()
+    restated = uncertainty.stated()
     same = stated.kind, stated.numbers, stated.bounds
-    return same == (own.kind, own.numbers, own.bounds)
+    return same == (restated.kind, restated.numbers, restated.bounds)
 
 
 def witness_of(
@@ -130,13 +130,13 @@ def witness_of(
     """
     if mechanism.claims is None:
         raise ValueError("the mechanism claims nothing, so there is nothing to be shown.")
-    asked = None if eps is None else Fraction(str(eps))
+    required = None if eps is None else Fraction(str(eps))
     texts = mechanism.to_json(), counts_to_json(joint)
     try:
-        pairs, digests, _ = read_claim(*texts, asked, reports)
+        pairs, digests, _ = read_claim(*texts, required, reports)
     except NotShown as problem:
         raise ValueError(f"there is no proof of this claim: {problem}") from None
-    couples = [",".join(_couples(one, rows)) for rows, one in pairs]
+    couples = [",".join(_couples(statement, rows)) for rows, statement in pairs]
     head = {
         "format": "skrldp-witness",
         "version": 1,
@@ -145,19 +145,19 @@ def witness_of(
         "reports": reports,
     }
     text = json.dumps(head, separators=(",", ":"))
-    return f'{text[:-1]},"couples":[{",".join(f"[{some}]" for some in couples)}]}}'
+    return f'{text[:-1]},"couples":[{",".join(f"[{text_of_rows}]" for text_of_rows in couples)}]}}'
 
 
-def _couples(one: Statement, rows: list[list[int]]) -> Iterator[str]:
+def _couples(statement: Statement, rows: list[list[int]]) -> Iterator[str]:
     """Write the couples of all reports: report, group, side, slack, multiplier."""
     for y, row in enumerate(rows):
-        sides = Sides(one, row, {})
+        sides = Sides(statement, row, {})
         left = [pair for pair in sides.left() if not sides.hold(*pair)]
         if not left:
             continue
-        if one.alpha is None:
-            raise _unproven(one, y, left[0])
-        problem = _Problem(one, sides.parts)
+        if statement.alpha is None:
+            raise _unproven(statement, y, left[0])
+        problem = _Problem(statement, sides.parts)
         alone = {(s, None): s for s, _, _ in left} | {(t, eps): t for _, t, eps in left}
         best = dict(zip(alone, problem.couples([(side,) for side in alone]), strict=True))
         written: dict[tuple[int, int, Couple], None] = {}
@@ -170,7 +170,7 @@ def _couples(one: Statement, rows: list[list[int]]) -> Iterator[str]:
         together = problem.couples([((s, None), (t, eps)) for s, t, eps in left])
         for pair, (first, second) in zip(left, together, strict=True):
             if not sides.hold(*pair) and not _shows(sides, pair, (first, second), written):
-                raise _unproven(one, y, pair)
+                raise _unproven(statement, y, pair)
         yield from (f"[{y},{s},{side},{a},{b}]" for s, side, (a, b) in written)
 
 
@@ -212,42 +212,46 @@ def _written(number: float, digits: int) -> str:
 class _Problem:
     """The search for the best multipliers of a row: of one side, or of both sides of a pair."""
 
-    def __init__(self, one: Statement, parts: list[list[int]]) -> None:
-        assert one.alpha is not None
-        self.one, self.alpha = one, float(one.alpha)
+    def __init__(self, statement: Statement, rows: list[list[int]]) -> None:
+        assert statement.alpha is not None
+        self.one, self.alpha = statement, float(statement.alpha)
         self.theta = (self.alpha - 1.0) / self.alpha
-        width = max(map(len, parts))
+        width = max(map(len, rows))
         # Groups of fewer cells are filled up with copies of their first one, without records.
-        self.parts = np.array([[*part, *part[:1] * (width - len(part))] for part in parts], float)
-        counts = [[*some, *[0] * (width - len(some))] for some in one.counts]
+        self.parts = np.array([[*row, *row[:1] * (width - len(row))] for row in rows], float)
+        counts = [
+            [*row_counts, *[0] * (width - len(row_counts))] for row_counts in statement.counts
+        ]
         self.counts = np.array(counts, dtype=float)
-        self.weight = np.array(one.sizes) / sum(one.sizes)
-        self.single, self.pair, self.drift = map(float, one.budgets)
+        self.weight = np.array(statement.sizes) / sum(statement.sizes)
+        self.single, self.pair, self.drift = map(float, statement.budgets)
 
     def couples(
-        self, asked: list[tuple[tuple[int, Fraction | None], ...]]
+        self, sides_wanted: list[tuple[tuple[int, Fraction | None], ...]]
     ) -> list[tuple[tuple[float, float], ...]]:
         """Find slacks and multipliers of sides, one or two of each problem."""
-        if not asked:
+        if not sides_wanted:
             return []
-        groups = np.array([[group for group, _ in sides] for sides in asked])
-        factor = np.array([[np.exp(float(e or 0)) for _, e in sides] for sides in asked])
-        second = np.array([[e is not None for _, e in sides] for sides in asked])
+        groups = np.array([[group for group, _ in sides] for sides in sides_wanted])
+        factor = np.array([[np.exp(float(e or 0)) for _, e in sides] for sides in sides_wanted])
+        second = np.array([[e is not None for _, e in sides] for sides in sides_wanted])
         q = self.parts[groups] * np.where(second, -factor, 1.0)[..., None]
         sizes = self.counts.sum(axis=1)
         p = (self.counts / np.where(sizes > 0, sizes, 1.0)[:, None])[groups]
         weight = self.weight[groups]
-        own = self.single + self.drift * weight
-        radius = self.pair + self.drift * weight.sum(axis=1) if groups.shape[1] == 2 else own[:, 0]
+        budgets = self.single + self.drift * weight
+        radius = (
+            self.pair + self.drift * weight.sum(axis=1) if groups.shape[1] == 2 else budgets[:, 0]
+        )
         slack, kappa = np.zeros(weight.shape), np.zeros(weight.shape)
-        some = (weight > 0).all(axis=1)
-        ball = p[some], weight[some], self.alpha, self._radius(radius[some])
-        limits = own[some] if self.alpha == 1.0 and groups.shape[1] == 2 else None
-        found = support(q[some], *ball, limits)
-        slack[some] = found.slack * found.scale[:, None]
-        problem = q[some], p[some], weight[some], radius[some], limits
-        kappa[some] = self._multipliers(slack[some], *problem)
-        return [tuple(zip(*both, strict=True)) for both in zip(slack / factor, kappa, strict=True)]
+        has_records = (weight > 0).all(axis=1)
+        ball = p[has_records], weight[has_records], self.alpha, self._radius(radius[has_records])
+        limits = budgets[has_records] if self.alpha == 1.0 and groups.shape[1] == 2 else None
+        bounds = support(q[has_records], *ball, limits)
+        slack[has_records] = bounds.slack * bounds.scale[:, None]
+        problem = q[has_records], p[has_records], weight[has_records], radius[has_records], limits
+        kappa[has_records] = self._multipliers(slack[has_records], *problem)
+        return [tuple(zip(*pair, strict=True)) for pair in zip(slack / factor, kappa, strict=True)]
 
     def _radius(self, budget: Floats) -> Floats:
         """Return the radius of a ball from its budget."""
@@ -256,7 +260,7 @@ class _Problem:
         return np.log1p(np.copysign(budget, self.theta)) / self.theta
 
     def _multipliers(
-        self, slack: Floats, q: Floats, p: Floats, w: Floats, budget: Floats, own: Floats | None
+        self, slack: Floats, q: Floats, p: Floats, w: Floats, budget: Floats, limits: Floats | None
     ) -> Floats:
         """Return the multipliers N x that go with slacks, of Theorem 37."""
         gaps = q.max(axis=2, keepdims=True) - q + slack[..., None]
@@ -265,10 +269,10 @@ class _Problem:
             means = (p * logs).sum(axis=2)
             price = (w * (means - np.log(w))).sum(axis=1) - budget
             shared = w * np.exp(price / w.sum(axis=1))[:, None]
-            if own is None:
+            if limits is None:
                 return shared
-            held, kept = split_budget(means, w, budget, own)
-            return np.where(held[:, None], np.exp(means + kept), shared)
+            is_capped, log_shares = split_budget(means, w, budget, limits)
+            return np.where(is_capped[:, None], np.exp(means + log_shares), shared)
         powers = w * (p * np.exp(self.theta * logs)).sum(axis=2)
         if self.alpha == 0.5:  # at most; a little less, as numbers are rounded
             return w / powers.max(axis=1)[:, None] * (1.0 - 1e-15)
@@ -281,8 +285,8 @@ class _Problem:
         return w * price[:, None]
 
 
-def _unproven(one: Statement, y: int, pair: tuple[int, int, Fraction]) -> CertificateError:
+def _unproven(statement: Statement, y: int, pair: tuple[int, int, Fraction]) -> CertificateError:
     return CertificateError(
-        f"no multipliers were found that show: {one.about}, report {y}, groups {pair[0]} and "
+        f"no multipliers were found that show: {statement.about}, report {y}, groups {pair[0]} and "
         f"{pair[1]}, eps={float(pair[2])}."
     )

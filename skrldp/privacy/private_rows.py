@@ -91,17 +91,19 @@ class Layout:
 
         Shapes: `rows` (b, ...); returns (b, n_secrets, k).
         """
-        parts = self.split(rows)
+        split_rows = self.split(rows)
         if len(self.parts) == 1:
-            return np.broadcast_to(parts, (len(parts), len(self.place), parts.shape[2]))
-        return parts[:, self.place] if self.shared else parts
+            return np.broadcast_to(
+                split_rows, (len(split_rows), len(self.place), split_rows.shape[2])
+            )
+        return split_rows[:, self.place] if self.shared else split_rows
 
-    def gather(self, parts: Floats) -> Floats:
+    def gather(self, part_entries: Floats) -> Floats:
         """Add up what belongs to each entry of a row: the adjoint of :meth:`split`.
 
-        Shapes: `parts` (b, p, k). Returns (b, n_cells): the same function of the rows.
+        Shapes: `part_entries` (b, p, k). Returns (b, n_cells): the same function of the rows.
         """
-        return self._gathered(parts.reshape(len(parts), -1), 1)
+        return self._gathered(part_entries.reshape(len(part_entries), -1), 1)
 
     def gather_forms(self, forms: Floats) -> Floats:
         """Add up what belongs to every pair of entries of a row.
@@ -276,17 +278,17 @@ class Region(ABC):
         eps = np.broadcast_to(eps, self.pairs[0].shape)
         screened = self.screened(rows)
         row, pair = np.nonzero(screened.gaps(eps) > above)
-        found, _ = screened.closely(row, pair, eps[pair], above, conditionals)
-        return found
+        worst, _ = screened.closely(row, pair, eps[pair], above, conditionals)
+        return worst
 
     def screened(self, rows: Floats, against: Floats | None = None) -> Screened:
         """Bound what each secret's conditional makes of rows, so that few pairs are left.
 
         Shapes: `rows` (b, ...).
         """
-        parts = self.rows.spread(rows)
-        others = parts if against is None else self.rows.spread(against)
-        return Screened(self, parts, others, *self._extremes(parts, others))
+        first_parts = self.rows.spread(rows)
+        second_parts = first_parts if against is None else self.rows.spread(against)
+        return Screened(self, first_parts, second_parts, *self._extremes(first_parts, second_parts))
 
     def shifts(
         self,
@@ -302,26 +304,26 @@ class Region(ABC):
         eps = np.broadcast_to(eps, self.pairs[0].shape)
         spare = rounding * (1.0 + odds_factor(eps))
         shifts = np.zeros(len(rows))
-        for part in self.parts(len(rows)):
-            screened = self.screened(rows[part])
+        for batch in self.parts(len(rows)):
+            screened = self.screened(rows[batch])
 
             def closely(row: Indices, pair: Indices, screened: Screened = screened) -> Floats:
-                found, _ = screened.closely(row, pair, eps[pair])
-                return shifts_of(found.bound + spare[pair], found.eps)
+                worst, _ = screened.closely(row, pair, eps[pair])
+                return shifts_of(worst.bound + spare[pair], worst.eps)
 
             rough = shifts_of(screened.gaps(eps) + spare, eps)
-            shifts[part] = screened_maxima(rough, closely, _FIRST_PAIRS)
+            shifts[batch] = screened_maxima(rough, closely, _FIRST_PAIRS)
             if callback is not None:
-                callback(len(shifts[part]))
+                callback(len(shifts[batch]))
         return shifts
 
-    def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
+    def _extremes(self, first_parts: Floats, second_parts: Floats) -> tuple[Floats, Floats]:
         """Upper bounds of what the conditionals make of each part, and of minus that."""
-        n_rows, n_secrets, n_values = parts.shape
+        n_rows, n_secrets, n_values = first_parts.shape
         secret = np.tile(np.arange(n_secrets), n_rows)
-        most, _ = self._extreme(parts.reshape(-1, n_values), secret, False)
-        least, _ = self._extreme(-others.reshape(-1, n_values), secret, False)
-        return most.reshape(n_rows, n_secrets), least.reshape(n_rows, n_secrets)
+        upper, _ = self._extreme(first_parts.reshape(-1, n_values), secret, False)
+        minus_lower, _ = self._extreme(-second_parts.reshape(-1, n_values), secret, False)
+        return upper.reshape(n_rows, n_secrets), minus_lower.reshape(n_rows, n_secrets)
 
     def closely(
         self, pairs: RoughPairs, above: float, conditionals: bool
@@ -332,11 +334,11 @@ class Region(ABC):
         """
         if not conditionals:
             return pairs.bound, None
-        kept = pairs[pairs.bound > above]
-        _, most = self._extreme(kept.part, kept.first, True)
-        _, least = self._extreme(-kept.other, kept.second, True)
-        assert most is not None and least is not None
-        return pairs.bound, np.stack([most, least], axis=1)
+        violating = pairs[pairs.bound > above]
+        _, first = self._extreme(violating.part, violating.first, True)
+        _, second = self._extreme(-violating.other, violating.second, True)
+        assert first is not None and second is not None
+        return pairs.bound, np.stack([first, second], axis=1)
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region for mechanisms that only ask whether U is this value.
@@ -441,8 +443,8 @@ class PointRegion(Region):
     @property
     def means(self) -> PowerMeans | None:
         """The means at the public distribution; None if it says nothing of some secret."""
-        one = PowerMeans(self.conditionals, np.ones(self.n_secrets), 1.0)
-        return one if self.seen.all() else None
+        power_means = PowerMeans(self.conditionals, np.ones(self.n_secrets), 1.0)
+        return power_means if self.seen.all() else None
 
     def vertices(self, secret: int) -> Floats:
         """List the public conditional, or those with one value."""
@@ -457,10 +459,10 @@ class PointRegion(Region):
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        found = np.where(self.seen[secret, None], self.conditionals[secret], summits(q))
-        value = np.einsum("nu,nu->n", found, q)
+        conditional = np.where(self.seen[secret, None], self.conditionals[secret], summits(q))
+        value = np.einsum("nu,nu->n", conditional, q)
         rounding = (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
-        return value + rounding, found if conditionals else None
+        return value + rounding, conditional if conditionals else None
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Replace conditionals by the public ones; see :meth:`Region.pull_in`.
@@ -544,8 +546,8 @@ class BoxRegion(Region):
 
     @cached_property
     def _cell_bounds(self) -> tuple[Floats, Floats]:
-        kept = 1.0 - self.spread
-        return kept * self.lower, np.minimum(kept * self.upper + self.spread, 1.0)
+        bounded = 1.0 - self.spread
+        return bounded * self.lower, np.minimum(bounded * self.upper + self.spread, 1.0)
 
     @property
     def box(self) -> Box:
@@ -561,17 +563,17 @@ class BoxRegion(Region):
         """List conditionals all of whose entries but one are at a bound."""
         lower, upper = self.lower[secret], self.upper[secret]
         size = len(lower)
-        found = []
+        vertices = []
         for free in range(size):
-            others = np.delete(np.arange(size), free)
+            fixed = np.delete(np.arange(size), free)
             for pattern in range(2 ** (size - 1)):
                 high = (pattern >> np.arange(size - 1)) & 1
                 vertex = np.empty(size)
-                vertex[others] = np.where(high == 1, upper[others], lower[others])
-                vertex[free] = 1.0 - vertex[others].sum()
+                vertex[fixed] = np.where(high == 1, upper[fixed], lower[fixed])
+                vertex[free] = 1.0 - vertex[fixed].sum()
                 if lower[free] - _ROUNDING <= vertex[free] <= upper[free] + _ROUNDING:
-                    found.append(vertex)
-        return np.unique(np.round(np.array(found), 15), axis=0)
+                    vertices.append(vertex)
+        return np.unique(np.round(np.array(vertices), 15), axis=0)
 
     def wider(self) -> "Region":
         """Return the lower bounds alone."""
@@ -605,17 +607,17 @@ class BoxRegion(Region):
         before = filled - np.take_along_axis(width, order, axis=1)
         spare = np.maximum(1.0 - lower.sum(axis=1), 0.0)[:, None]
         extra = np.clip(spare - before, 0.0, np.take_along_axis(width, order, axis=1))
-        found = lower.copy()
-        np.put_along_axis(found, order, np.take_along_axis(lower, order, axis=1) + extra, axis=1)
-        found = (1.0 - self.spread) * found + self.spread * summits(q)
-        value = np.einsum("nu,nu->n", found, q)
+        extreme = lower.copy()
+        np.put_along_axis(extreme, order, np.take_along_axis(lower, order, axis=1) + extra, axis=1)
+        extreme = (1.0 - self.spread) * extreme + self.spread * summits(q)
+        value = np.einsum("nu,nu->n", extreme, q)
         rounding = 4 * (q.shape[1] + 4) * np.finfo(float).eps * np.abs(q).max(axis=1)
-        return value + rounding, found if conditionals else None
+        return value + rounding, extreme if conditionals else None
 
 
 def common(region: Region) -> dict[str, Any]:
     """Return what regions of all kinds have."""
-    return {one.name: getattr(region, one.name) for one in fields(Region)}
+    return {attribute.name: getattr(region, attribute.name) for attribute in fields(Region)}
 
 
 def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:
@@ -661,7 +663,7 @@ class ProductRegion(Region):
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        value, found = q.max(axis=1), summits(q) if conditionals else None
+        value, worst = q.max(axis=1), summits(q) if conditionals else None
         ball = ~self.free[secret]
         if ball.any():
             s = secret[ball]
@@ -669,28 +671,28 @@ class ProductRegion(Region):
             own_ball = self.alpha, self.single_budgets[s]
             best = support(*problem, *own_ball)
             value[ball] = best.bound
-            if found is not None:
+            if worst is not None:
                 conditionals_found = worst_conditionals(*problem, *own_ball, best.slack)
-                found[ball] = conditionals_found[:, 0]
-        return value, found
+                worst[ball] = conditionals_found[:, 0]
+        return value, worst
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix each conditional with the public one until it is in its ball.
 
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
-        found = conditionals.copy()
+        moved = conditionals.copy()
         for i, secret in enumerate((first, second)):
             ball = ~self.free[secret]
             s = secret[ball]
-            found[ball, i] = pull_in(
+            moved[ball, i] = pull_in(
                 conditionals[ball, None, i],
                 self.conditionals[s, None],
                 self.weights[s, None],
                 self.alpha,
                 self.single_budgets[s],
             )[:, 0]
-        return found
+        return moved
 
 
 class JointRegion(ProductRegion):
@@ -704,13 +706,13 @@ class JointRegion(ProductRegion):
         """Return the region in which no two conditionals share a budget."""
         return ProductRegion(**common(self))
 
-    def _extremes(self, parts: Floats, others: Floats) -> tuple[Floats, Floats]:
+    def _extremes(self, first_parts: Floats, second_parts: Floats) -> tuple[Floats, Floats]:
         """Upper bounds of what the conditionals make of each part, and of minus that."""
         unshared = not self.seen.all() or self.same_secret
-        few = len(parts) * len(self.pairs[0]) <= _FEW_PAIRS
+        few = len(first_parts) * len(self.pairs[0]) <= _FEW_PAIRS
         if few and not unshared:  # then the ball of each conditional costs more than it saves
-            return parts.max(axis=2), -others.min(axis=2)
-        return super()._extremes(parts, others)
+            return first_parts.max(axis=2), -second_parts.min(axis=2)
+        return super()._extremes(first_parts, second_parts)
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
         """Mix pairs of conditionals with the public ones until they keep the budget.
@@ -719,11 +721,11 @@ class JointRegion(ProductRegion):
         """
         shared = self.shared(first, second)
         pair = np.stack([first[shared], second[shared]], axis=1)
-        found = conditionals.copy()
-        found[~shared] = super().pull_in(first[~shared], second[~shared], conditionals[~shared])
-        around = self.conditionals[pair], self.weights[pair], self.alpha
-        found[shared] = pull_in(conditionals[shared], *around, *self.shared_budget(pair))
-        return found
+        moved = conditionals.copy()
+        moved[~shared] = super().pull_in(first[~shared], second[~shared], conditionals[~shared])
+        centre = self.conditionals[pair], self.weights[pair], self.alpha
+        moved[shared] = pull_in(conditionals[shared], *centre, *self.shared_budget(pair))
+        return moved
 
     def value_gap(
         self, value: Indices, first: Indices, second: Indices, eps: float | Floats
@@ -750,31 +752,33 @@ class JointRegion(ProductRegion):
         """Bound pairs that share a budget by what both take of it."""
         # A free secret costs nothing, so the other has the whole budget: nothing to refine.
         shared = self.shared(pairs.first, pairs.second)
-        both = pairs[shared]
-        pair = np.stack([both.first, both.second], axis=1)
-        q = np.stack([both.part, -odds_factor(both.eps)[:, None] * both.other], axis=1)
+        sharing = pairs[shared]
+        pair = np.stack([sharing.first, sharing.second], axis=1)
+        q = np.stack([sharing.part, -odds_factor(sharing.eps)[:, None] * sharing.other], axis=1)
         problem = q, self.conditionals[pair], self.weights[pair]
-        radius, own = self.shared_budget(pair)
-        best = support(*problem, self.alpha, radius, own)
+        radius, limits = self.shared_budget(pair)
+        best = support(*problem, self.alpha, radius, limits)
         bound = pairs.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
         bound[shared] = np.fmin(bound[shared], exact)  # of two bounds, what is a number
         if not conditionals:
             return bound, None
-        kept = bound > above
-        found = np.empty((np.count_nonzero(kept), 2, pairs.part.shape[1]))
-        found[~shared[kept]] = super().closely(pairs[kept & ~shared], -np.inf, True)[1]
-        wanted = kept[shared]
-        found[shared[kept]] = worst_conditionals(
+        is_violating = bound > above
+        worst = np.empty((np.count_nonzero(is_violating), 2, pairs.part.shape[1]))
+        worst[~shared[is_violating]] = super().closely(
+            pairs[is_violating & ~shared], -np.inf, True
+        )[1]
+        wanted = is_violating[shared]
+        worst[shared[is_violating]] = worst_conditionals(
             q[wanted],
             problem[1][wanted],
             problem[2][wanted],
             self.alpha,
             radius[wanted],
             best.slack[wanted],
-            None if own is None else own[wanted],
+            None if limits is None else limits[wanted],
         )
-        return bound, found
+        return bound, worst
 
 
 # --- From a public distribution and a set around it to a region -----------------------------------

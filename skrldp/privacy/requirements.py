@@ -60,17 +60,17 @@ class Requirement:
 
     def over(self, kind: str, same_secret: bool = False) -> "Requirement":
         """Return the same over a region of a different kind, of the same set."""
-        own = self.region
-        if kind in ("exact", exact_kind(own.uncertainty)) and not same_secret:
+        region = self.region
+        if kind in ("exact", exact_kind(region.uncertainty)) and not same_secret:
             return self
         assert self.joint is not None
         region = privacy_region(
             self.joint,
-            own.uncertainty,
+            region.uncertainty,
             region=kind,
             same_secret=same_secret,
-            layout=own.layout,
-            compared=None if same_secret else own.compared,
+            layout=region.layout,
+            compared=None if same_secret else region.compared,
         )
         return replace(self, region=region)
 
@@ -84,8 +84,8 @@ class Requirement:
         together = np.bincount(self.cells, counts, self.joint.counts.size)[self.cells]
         number = np.bincount(self.cells, minlength=self.joint.counts.size)[self.cells]
         share = np.where(together > 0, counts / np.maximum(together, 1.0), 1.0 / number)
-        found: Floats = distribution.ravel()[self.cells] * share
-        return found.reshape(public.counts.shape)
+        whole: Floats = distribution.ravel()[self.cells] * share
+        return whole.reshape(public.counts.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +174,15 @@ class Requirements:
 
     def over(self, kind: str = "exact", same_secret: bool = False) -> "Requirements":
         """List what rows must satisfy over regions of a kind, without what follows from others."""
-        first, *others = self
-        items = [first.over(kind, same_secret), *(one.over(kind) for one in others)]
+        first, *rest = self
+        items = [first.over(kind, same_secret), *(requirement.over(kind) for requirement in rest)]
         if self.for_all is not None and not same_secret:
-            most = self.for_all.eps
-            items = [one for one in items if one.eps < most or one is items[-1]]
+            eps_for_all = self.for_all.eps
+            items = [
+                requirement
+                for requirement in items
+                if requirement.eps < eps_for_all or requirement is items[-1]
+            ]
         return replace(self, items=tuple(items))
 
     def __iter__(self) -> Iterator[Requirement]:
@@ -198,10 +202,10 @@ class Requirements:
 
         A row is then private if its largest entry is at most e^ε times its smallest.
         """
-        one = self.only
-        if one is None or one.region.compared is not None:
+        requirement = self.only
+        if requirement is None or requirement.region.compared is not None:
             return False
-        return one.region.rows.parts.shape == (self.n_cells, 1)
+        return requirement.region.rows.parts.shape == (self.n_cells, 1)
 
     @property
     def n_cells(self) -> int:
@@ -211,7 +215,7 @@ class Requirements:
     @property
     def n_pairs(self) -> int:
         """Number of pairs of secrets that are compared, over all requirements."""
-        return sum(one.n_pairs for one in self.items)
+        return sum(requirement.n_pairs for requirement in self.items)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -220,25 +224,28 @@ class Requirements:
         Searches begin with rows of this shape: that of the first requirement whose parts make up a
         row.
         """
-        for one in self:
-            if one.region.rows.in_order:
-                parts, size = one.region.rows.parts.shape
-                return int(parts), int(size)
+        for requirement in self:
+            if requirement.region.rows.in_order:
+                n_parts, size = requirement.region.rows.parts.shape
+                return int(n_parts), int(size)
         return 1, self.n_cells
 
     @cached_property
     def any_pair(self) -> bool:
         """Whether anything is compared; otherwise all rows will do."""
-        return any(one.n_pairs for one in self.items)
+        return any(requirement.n_pairs for requirement in self.items)
 
     @cached_property
     def least_eps(self) -> float:
         """The smallest ε, in nats; infinite if nothing is compared."""
-        return min((one.eps for one in self if one.n_pairs), default=np.inf)
+        return min((requirement.eps for requirement in self if requirement.n_pairs), default=np.inf)
 
     def describe(self) -> str:
         """Name the requirements, for messages."""
-        return " and ".join(f"eps={one.eps:g} over {type(one.region).__name__}" for one in self)
+        return " and ".join(
+            f"eps={requirement.eps:g} over {type(requirement.region).__name__}"
+            for requirement in self
+        )
 
     def fold(self, distribution: Floats) -> Floats:
         """Take the distribution of the entries of a row: of X, or of U if U alone is observed.
@@ -261,8 +268,8 @@ class Requirements:
         Shapes: `rows` (b, ...); returns (b,).
         """
         shifts = np.zeros(len(rows))
-        for one in self:
-            needed = one.region.shifts(rows, one.eps, rounding, callback)
+        for requirement in self:
+            needed = requirement.region.shifts(rows, requirement.eps, rounding, callback)
             shifts = np.maximum(shifts, needed)
         return shifts
 
@@ -284,11 +291,11 @@ def shifted(rows: Floats, shifts: Floats) -> Floats:
 # --- Known columns --------------------------------------------------------------------------------
 
 
-def _codes(names: Sequence[Any], places: tuple[int, ...]) -> Indices:
+def _codes(names: Sequence[Any], columns: tuple[int, ...]) -> Indices:
     """Return a number for each combination of values that some columns of an alphabet have."""
     number: dict[Hashable, int] = {}
     rows = [name if isinstance(name, tuple) else (name,) for name in names]
-    wanted = [tuple(row[place] for place in places) for row in rows]
+    wanted = [tuple(row[column] for column in columns) for row in rows]
     return np.array([number.setdefault(row, len(number)) for row in wanted], dtype=np.intp)
 
 
@@ -304,18 +311,20 @@ def _groups(
     n_groups = a1 * n_known
     members = [np.unique(entry[group == g]) for g in range(n_groups)]
     size = max(map(len, members))
-    parts = np.array([np.pad(m, (0, size - len(m)), constant_values=m[0]) for m in members])
-    place = np.array([np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)])
-    cells = group * size + place
+    entries = np.array([np.pad(m, (0, size - len(m)), constant_values=m[0]) for m in members])
+    positions = np.array(
+        [np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)]
+    )
+    cells = group * size + positions
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
     survey = None if joint.survey is None else joint.survey.arranged(cells, n_groups * size)
     table = JointDistribution(
         counts, alphabet=joint.alphabet, beta_of_values=joint.beta_of_values, survey=survey
     )
     owner = np.arange(n_groups)
-    layout = Layout(parts, owner, a1 * a2)
+    layout = Layout(entries, owner, a1 * a2)
     if observe != "all":  # secrets that are not observed share the part of what is known
-        layout = Layout(parts[:n_known], owner % n_known, a2)
+        layout = Layout(entries[:n_known], owner % n_known, a2)
     code, value = owner // n_known, owner % n_known
     first, second = np.nonzero((value[:, None] == value) & (code[:, None] != code))
     compared = None if n_known == 1 else (first, second)

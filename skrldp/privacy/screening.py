@@ -130,9 +130,9 @@ class Screened:
         Shapes: `row` and `pair` (m,); returns (m,).
         """
         first, second = self.region.pairs
-        most, least = self.most[row, first[pair]], -self.least[row, second[pair]]
+        upper, lower = self.most[row, first[pair]], -self.least[row, second[pair]]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.where(least > 0, most / least, np.inf)
+            return np.where(lower > 0, upper / lower, np.inf)
 
     def closely(
         self,
@@ -150,25 +150,25 @@ class Screened:
         first, second = (secret[pair] for secret in self.region.pairs)
         bound = _gaps(self.most[row, first], self.least[row, second], odds_factor(eps))
         size = self.parts.shape[2]
-        found = [np.empty((0, 2, size))]
-        for part in chunks(len(row), max(1, _PAIR_CELLS // max(1, size))):
-            one, other = first[part], second[part]
-            parts = self.parts[row[part], one], self.others[row[part], other]
-            rough = RoughPairs(one, other, *parts, eps[part], bound[part])
+        close_conditionals = [np.empty((0, 2, size))]
+        for batch in chunks(len(row), max(1, _PAIR_CELLS // max(1, size))):
+            batch_first, batch_second = first[batch], second[batch]
+            part_pairs = self.parts[row[batch], batch_first], self.others[row[batch], batch_second]
+            rough = RoughPairs(batch_first, batch_second, *part_pairs, eps[batch], bound[batch])
             close, worst = self.region.closely(rough, above, conditionals)
-            bound[part] = close
+            bound[batch] = close
             if worst is not None:
-                found.append(worst)
-        kept = bound > above
-        names = row[kept], first[kept], second[kept]
-        all_found = np.concatenate(found) if conditionals else None
-        return WorstPairs(*names, bound[kept], eps[kept], all_found), kept
+                close_conditionals.append(worst)
+        is_above = bound > above
+        names = row[is_above], first[is_above], second[is_above]
+        all_found = np.concatenate(close_conditionals) if conditionals else None
+        return WorstPairs(*names, bound[is_above], eps[is_above], all_found), is_above
 
 
-def _gaps(most: Floats, least: Floats, factor: Floats) -> Floats:
+def _gaps(upper: Floats, minus_lower: Floats, factor: Floats) -> Floats:
     """Bound what is left of the first when the second is taken from it."""
-    gaps = most + factor * least
-    gaps += ROUNDING * (np.abs(most) + factor * np.abs(least))
+    gaps = upper + factor * minus_lower
+    gaps += ROUNDING * (np.abs(upper) + factor * np.abs(minus_lower))
     gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
     return gaps
 
@@ -187,9 +187,9 @@ def screened_maxima(
     width = min(first, upper.shape[1])
     active = np.flatnonzero(left.max(axis=1, initial=-np.inf) > 0.0)
     while len(active):
-        some = left[active]
-        columns = np.argpartition(-some, width - 1, axis=1)[:, :width]
-        promising = np.take_along_axis(some, columns, axis=1) > greatest[active, None]
+        promising_bounds = left[active]
+        columns = np.argpartition(-promising_bounds, width - 1, axis=1)[:, :width]
+        promising = np.take_along_axis(promising_bounds, columns, axis=1) > greatest[active, None]
         row, column = np.repeat(active, promising.sum(axis=1)), columns[promising]
         values = np.minimum(exact(row, column), left[row, column])
         np.maximum.at(greatest, row, values)
