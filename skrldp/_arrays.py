@@ -1,4 +1,4 @@
-"""Arrays: real numbers from what is given, values that stay unchanged, chunks of rows."""
+"""Arrays: conversion to real numbers, read-only values, chunks of rows."""
 
 from __future__ import annotations
 

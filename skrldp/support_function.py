@@ -41,7 +41,7 @@ _STEPS = 50
 def bisect(
     holds: Callable[[Floats], Any], low: Floats, high: Floats, steps: int = _STEPS
 ) -> Floats:
-    """Greatest points at which a condition holds that is true below them and false above.
+    """Largest points at which a monotone condition holds.
 
     Shapes: `low` and `high` (N,). Returns (N,): the last points at which the condition was seen to
     hold; `low` where there was none.

@@ -149,9 +149,7 @@ _WORDS = {
         "only if the values of U come from elsewhere, but they were learned from the counted "
         "records, some from few of them, and then the set may miss far more often"
     ),
-    None: (
-        "only if the values of U come from elsewhere than the counted records, which is not known"
-    ),
+    None: ("only if the values of U do not come from the counted records, which is unknown"),
 }
 
 

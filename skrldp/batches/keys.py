@@ -107,7 +107,7 @@ class KeyVariable:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise TypeError(f"a variable has a str as its name, got {type(self.name).__name__}.")
+            raise TypeError(f"the variable name must be a str, got {type(self.name).__name__}.")
         takes = "KeyVariable takes the name of an environment variable"
         _refuse_keys(self.name, takes, range(min(_BASE64_LENGTHS), len(self.name) + 1))
         inside = re.search("[0-9a-fA-F]{32}|(?=[A-Z]*[2-7])[A-Z2-7]{26}", self.name)

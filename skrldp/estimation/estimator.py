@@ -279,7 +279,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 
         Privacy over a set is a promise for populations in that set. The test compares the
         distribution of U given S, and takes the sampling error of both tables into account; P(S)
-        may be anything. `fit` makes it without being asked.
+        may be anything. `fit` always runs it.
 
         Returns
         -------
