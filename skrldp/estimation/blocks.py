@@ -18,7 +18,7 @@ from skrldp._params import as_list
 from skrldp._typing import Booleans, Floats
 from skrldp.alphabet.columns import listed
 from skrldp.estimation.channels import Channel
-from skrldp.estimation.errors_and_intervals import Moments, Sample, Statistic
+from skrldp.estimation.errors_and_intervals import Inference, Moments, Sample, Statistic
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     DRIFT,
@@ -202,19 +202,24 @@ class _PooledChannel(Channel):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _PooledStatistic(WeightedStatistic):
-    """Estimates from the reports of all blocks; intervals use only the reports' variance."""
+    """Estimates from the reports of all blocks."""
 
     channel: _PooledChannel
     has_formula = False
     with_bounded_bias = Statistic.with_bounded_bias
 
+    @cached_property
+    def _expected(self) -> Inference:
+        """What the reports would say at the public distribution."""
+        return self.inference(self.channel.expected)
+
     def model_variances(self, theta: Floats) -> Floats:
-        """No variance but that of the reports."""
-        return np.zeros_like(theta)
+        """Variances of the residuals' weights at the public distribution, whatever θ is."""
+        return self._expected.moments.variances(theta) * self.channel.expected.n
 
     def point_variances(self, moments: Moments) -> Floats:
         """Variances of the estimates at the public distribution, (k,)."""
-        return self.inference(self.channel.expected).spread ** 2
+        return self._expected.spread**2
 
     def noise_variances(self, sample: Sample, moments: Moments) -> Floats:
         """Not known: blocks are of different people."""
