@@ -16,9 +16,8 @@ bounds test P(u|s) ≥ θ downward from 1. The proof is that of Theorem 42 (docs
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,59 +47,44 @@ _SINGULAR = 1e-8  # smaller correlations of reports with records are due to roun
 _ROUNDING = 1e-12  # relative error of logarithms of sums, for each report
 
 
-@dataclass(frozen=True, eq=False)
 class _Source:
-    """The reports of one mechanism, with the weights by which they estimate cells."""
+    """The reports of one mechanism, with the weights by which they estimate cells.
 
-    reports: CountedReports
+    Shapes: `channel` (b, a), the probabilities of the reports that can be sent, and `shares` (b,)
+    of these reports. The `weights` (a, b) estimate each cell, best at the uniform distribution:
+    they depend on the mechanism alone, so they are fixed before anybody reports.
+    """
 
-    @property
-    def n(self) -> int:
-        """Number of reports."""
-        return self.reports.n
-
-    @cached_property
-    def _possible(self) -> Booleans:
-        return self.reports.matrix.max(axis=1) > 0
-
-    @cached_property
-    def channel(self) -> Floats:
-        """Probabilities of the reports that can be sent, (b, a)."""
-        return self.reports.matrix[self._possible]
-
-    @cached_property
-    def shares(self) -> Floats:
-        """Shares of these reports, (b,)."""
-        return self.reports.counts[self._possible] / self.n
-
-    @cached_property
-    def weights(self) -> Floats:
-        """Weights of the reports that estimate each cell, best at the uniform distribution, (a, b).
-
-        They depend on the mechanism alone, so they are fixed before anybody reports.
-        """
-        a = self.channel.shape[1]
-        roots = np.sqrt(self.channel.mean(axis=1))
-        scaled = self.channel / roots[:, None] / math.sqrt(a)
-        left, values, right = np.linalg.svd(scaled, full_matrices=False)
-        determined = values > _SINGULAR
-        inverse = (right[determined].T / values[determined]) @ (
-            left[:, determined] / roots[:, None]
-        ).T
-        return inverse / math.sqrt(a)
+    def __init__(self, reports: CountedReports) -> None:
+        is_possible = reports.matrix.max(axis=1) > 0
+        self.n, self.channel = reports.n, reports.matrix[is_possible]
+        self.shares = reports.counts[is_possible] / reports.n
+        root = math.sqrt(self.channel.shape[1])
+        roots = np.sqrt(self.channel.mean(axis=1))[:, None]
+        left, values, right = np.linalg.svd(self.channel / roots / root, full_matrices=False)
+        seen = values > _SINGULAR
+        self.weights = (right[seen].T / values[seen]) @ (left[:, seen] / roots).T / root
 
 
 @dataclass(frozen=True, eq=False)
 class _Hypotheses:
     """A hypothesis for each of m bounds: P(u|s) is at most θ, or at least θ."""
 
+    shape: tuple[int, int]  # numbers of secrets and of values
     secret: Indices  # (m,)
     value: Indices  # (m,)
     is_upper: Booleans  # (m,), whether it is for an upper bound: P(u|s) is at least θ
     theta: Floats  # (m,)
 
+    def weights(self, source: _Source) -> Floats:
+        """Weights of the reports whose mean is at most 0 by each hypothesis, (m, b)."""
+        of_cells = source.weights.reshape(*self.shape, -1)
+        sign = np.where(self.is_upper, -1.0, 1.0)[:, None]
+        of_secrets = self.theta[:, None] * of_cells.sum(axis=1)[self.secret]
+        return sign * (of_cells[self.secret, self.value] - of_secrets)
 
-_LogP = Callable[[_Source, _Hypotheses, tuple[int, int], Floats, bool], tuple[Floats, Floats]]
+
+_LogP = tuple[Floats, Floats]  # logarithms of p-values, and the scales of λ at which they hold
 
 
 class BoundTests:
@@ -113,18 +97,16 @@ class BoundTests:
     def __init__(
         self, reports: Sequence[CountedReports], shape: tuple[int, int], beta: float, rule: str
     ) -> None:
-        self.sources, self.shape = [_Source(counted) for counted in reports], shape
+        self.sources, self.shape = [*map(_Source, reports)], shape
         self.n_bounds = 2 * shape[0] * shape[1]
-        self._log_p: _LogP = {"reports": _chernoff, "reports-asymptotic": _normal}[rule]
+        self._log_p = {"reports": _chernoff, "reports-asymptotic": _normal}[rule]
         #: Logarithms of the critical values of coarse and of fine steps.
         self.levels = [
             log_critical_product(share * beta / self.n_bounds, len(self.sources))
             for share in (_COARSE_SHARE, 1.0 - _COARSE_SHARE)
         ]
 
-    def log_p(
-        self, bounds: Indices, steps: Indices, scale: Floats | None = None
-    ) -> tuple[Floats, Floats]:
+    def log_p(self, bounds: Indices, steps: Indices, scale: Floats | None = None) -> _LogP:
         """Bound the logarithm of the product of the sources' p-values, (m,).
 
         `scale` (sources, m) multiplies the λ of the normal approximation; without it the best λ is
@@ -133,11 +115,11 @@ class BoundTests:
         is_upper, cell = np.divmod(bounds, self.n_bounds // 2)
         theta = np.where(is_upper, 1.0 - steps / UNITS, steps / UNITS)
         secret, value = np.divmod(cell, self.shape[1])
-        hypotheses = _Hypotheses(secret, value, is_upper == 1, theta)
+        hypotheses = _Hypotheses(self.shape, secret, value, is_upper == 1, theta)
         search, total = scale is None, np.zeros(len(bounds))
         scale = np.ones((len(self.sources), len(bounds))) if scale is None else scale.copy()
         for row, source in enumerate(self.sources):
-            log_p, scale[row] = self._log_p(source, hypotheses, self.shape, scale[row], search)
+            log_p, scale[row] = self._log_p(source, hypotheses, scale[row], search)
             total += log_p
         return total, scale
 
@@ -187,38 +169,20 @@ def conditional_bounds(
     return steps[0], UNITS - steps[1]
 
 
-def _statistics(source: _Source, hypotheses: _Hypotheses, shape: tuple[int, int]) -> Floats:
-    """Return the weights of the reports whose mean is at most 0 by each hypothesis, (m, b)."""
-    of_cells = source.weights.reshape(*shape, -1)
-    sign = np.where(hypotheses.is_upper, -1.0, 1.0)[:, None]
-    of_secrets = of_cells.sum(axis=1)[hypotheses.secret]
-    return sign * (
-        of_cells[hypotheses.secret, hypotheses.value] - hypotheses.theta[:, None] * of_secrets
-    )
-
-
-def _chernoff(
-    source: _Source,
-    hypotheses: _Hypotheses,
-    shape: tuple[int, int],
-    scale: Floats,
-    search: bool,
-) -> tuple[Floats, Floats]:
+def _chernoff(source: _Source, hypotheses: _Hypotheses, scale: Floats, search: bool) -> _LogP:
     """Bound log p of each hypothesis, by λ of its normal approximation times a scale, (m,).
 
     With `search`, the best of several scales. Any λ is valid.
     """
-    weights = _statistics(source, hypotheses, shape)
-    mean = weights @ source.shares
-    square = weights**2
+    weights = hypotheses.weights(source)
+    mean, square = weights @ source.shares, weights**2
     variance = square @ source.shares - mean**2 + square.max(axis=1) / source.n  # never 0
-    normal = np.maximum(mean, 0.0) / variance
-    log_p = np.zeros(len(mean))
+    normal, log_p = np.maximum(mean, 0.0) / variance, np.zeros(len(mean))
     for trials in (_TRIALS, *_CLOSER) if search else (np.ones(1),):
-        centre = scale.copy()
+        centre = scale
         for trial in trials:
             lam = normal * trial * centre
-            bound = source.n * _exponents(source, hypotheses, shape, weights, mean, lam)
+            bound = source.n * _exponents(source, hypotheses, weights, mean, lam)
             is_less = bound < log_p
             log_p = np.where(is_less, bound, log_p)
             scale = np.where(is_less, trial * centre, scale)
@@ -226,22 +190,18 @@ def _chernoff(
 
 
 def _exponents(
-    source: _Source,
-    hypotheses: _Hypotheses,
-    shape: tuple[int, int],
-    weights: Floats,
-    mean: Floats,
-    lam: Floats,
+    source: _Source, hypotheses: _Hypotheses, weights: Floats, mean: Floats, lam: Floats
 ) -> Floats:
     """Return log S(λ) − λ·mean, rounded upwards, (m,)."""
     powers = lam[:, None] * weights
     shift = powers.max(axis=1)
-    moments = (np.exp(powers - shift[:, None]) @ source.channel).reshape(-1, *shape)
-    index = np.arange(len(mean))
-    of_cell = moments[index, hypotheses.secret, hypotheses.value]
-    moments[index, hypotheses.secret, hypotheses.value] = 0.0
-    of_secret = moments[index, hypotheses.secret].max(axis=1)
-    moments[index, hypotheses.secret] = 0.0
+    moments = np.exp(powers - shift[:, None]) @ source.channel
+    moments = moments.reshape(-1, *hypotheses.shape)
+    index, secret = np.arange(len(mean)), hypotheses.secret
+    of_cell = moments[index, secret, hypotheses.value]
+    moments[index, secret, hypotheses.value] = 0.0
+    of_secret = moments[index, secret].max(axis=1)
+    moments[index, secret] = 0.0
     outside = moments.max(axis=(1, 2))
     single = np.where(hypotheses.is_upper, of_cell, of_secret)
     pair = hypotheses.theta * of_cell + (1.0 - hypotheses.theta) * of_secret
@@ -250,18 +210,11 @@ def _exponents(
     return logs + shift - lam * mean + _ROUNDING * (1.0 + np.abs(shift))
 
 
-def _normal(
-    source: _Source,
-    hypotheses: _Hypotheses,
-    shape: tuple[int, int],
-    scale: Floats,
-    search: bool,
-) -> tuple[Floats, Floats]:
+def _normal(source: _Source, hypotheses: _Hypotheses, scale: Floats, search: bool) -> _LogP:
     """Return log p of each hypothesis by the normal approximation, (m,)."""
-    weights = _statistics(source, hypotheses, shape)
-    mean = weights @ source.shares
+    weights = hypotheses.weights(source)
+    mean, square = weights @ source.shares, weights**2
     # One report more, the one that varies most, so that no variance is 0.
-    square = weights**2
     variance = square @ source.shares - mean**2 + (square @ source.channel).max(axis=1) / source.n
     return np.asarray(log_ndtr(-np.sqrt(source.n / variance) * np.maximum(mean, 0.0))), scale
 
