@@ -392,8 +392,9 @@ def digests_of_ledger(reporter: LedgerReporter, domain: bytes) -> Callable[[Any,
     stream = _stream_of_ledger(reporter, domain)
 
     def digests(octets: Any, cells: Any) -> Any:
-        ends = np.arange(0, octets.nbytes + 1, octets.itemsize)
-        return stream.tapes(cells, OctetIds(octets.view(np.uint8), ends, False)).view("<u8")
+        ends = np.arange(0, octets.nbytes + 1, octets.nbytes // len(octets))
+        ids = OctetIds(octets.reshape(-1).view(np.uint8), ends, are_strings=False)
+        return stream.tapes(cells, ids).view("<u8")
 
     return digests
 

@@ -33,7 +33,6 @@ CREATE TABLE designs (design UINTEGER, digest VARCHAR, secret VARCHAR, eps DOUBL
 CREATE TABLE reports (holder UUID NOT NULL, epoch BIGINT NOT NULL, design UINTEGER NOT NULL,
   report UINTEGER NOT NULL);
 """
-_ROW = np.dtype([("holder", "V16"), ("epoch", "<i8"), ("report", "<u8")])  # as it is digested
 _NOTHING = "00" * 16  # the digest of no rows
 _MAGIC = b"DUCK"  # in files of DuckDB, after eight bytes
 _CONFIG: dict[str, Any] = {
@@ -264,12 +263,12 @@ class Ledger:
         total = np.frombuffer(bytes.fromhex(digest), "<u8")
         relation = rows.project("holder, epoch, report::UBIGINT AS report, design")
         for batch in relation.to_arrow_reader(_ROWS):
-            octets = np.empty(len(batch), _ROW)
-            octets["holder"] = octets_in(bare(batch["holder"])).octets.view("V16")
-            for name in ("epoch", "report"):
-                octets[name] = numbers_of(batch[name])
+            octets = np.empty((len(batch), 4), "<u8")
+            octets[:, :2] = octets_in(bare(batch["holder"])).octets.view("<u8").reshape(-1, 2)
+            for column, name in ((2, "epoch"), (3, "report")):
+                octets[:, column] = numbers_of(batch[name])
             digests = self._digests(octets, numbers_of(batch["design"]))
-            number, total = number + len(batch), total + digests.sum(axis=0)
+            number, total = number + len(batch), total + [digests[:, k].sum() for k in (0, 1)]
         return number, total.tobytes().hex()
 
     def _sealed(self) -> str:
@@ -282,7 +281,6 @@ class Ledger:
     def settle(self, batches: Iterable[Any], schema: Any) -> Iterator[Any]:
         """Yield what may leave of batches of candidates, and insert the new entries."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         engine, design, epoch = self._engine, self._design, self._epoch
         for table in _in_chunks(batches):
@@ -294,7 +292,7 @@ class Ledger:
             candidates = engine.sql("SELECT * REPLACE (holder::UUID AS holder) FROM numbered")
             frames = candidates, engine.table("reports")
             found = settled(*frames, ("design", design), epoch, self.max_reports)
-            outcomes = found.sort("row").to_native().to_arrow_table()
+            outcomes = found.sort("row").to_native().to_arrow_table().combine_chunks()
             new = engine.sql(
                 f'SELECT holder, {epoch} AS epoch, {design} AS design, "{SETTLED}" AS report '
                 f'FROM outcomes WHERE "{IS_NEW}"'
@@ -304,7 +302,8 @@ class Ledger:
             kind = schema.field("report").type
             made = {"report": outcomes[SETTLED].cast(kind), "epoch": outcomes[SETTLED_AT]}
             columns = [made[name] if name in made else table[name] for name in schema.names]
-            out = pa.table(columns, schema=schema).filter(pc.greater_equal(outcomes[SETTLED_AT], 0))
+            leaves = np.flatnonzero(numbers_of(outcomes[SETTLED_AT].chunk(0)) >= 0)
+            out = pa.table(columns, schema=schema).take(arrow_numbers(leaves))
             self._n_rows += len(table)
             self._n_left_out += len(table) - len(out)
             yield from out.to_batches()
