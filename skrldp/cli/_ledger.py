@@ -44,7 +44,7 @@ _CONFIG: dict[str, Any] = {
     "autoload_known_extensions": False,
 }
 _MEMORY = "150MB"  # for a run of many rows
-_CHUNK = 1 << 18  # candidates that are settled at a time, by one scan of the ledger
+_CHUNK = 1 << 19  # candidates that are settled at a time, by one scan of the ledger
 _ROWS = 1 << 16  # rows of the ledger that are checked at a time
 WAIT = 60.0  # seconds for which another process may use a ledger
 _PAUSE = 0.2  # seconds between two attempts to open a ledger that another process uses
@@ -76,12 +76,13 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
             book = Ledger(path, engine)
             yield book
     except BaseException as error:
-        said = error
+        said, is_changed = error, book is not None and book.is_changed
         if isinstance(error, RuntimeError) and "interrupted" in str(error):  # as DuckDB says it
             said = KeyboardInterrupt()
         elif isinstance(error, duckdb.Error):
-            said = CommandError(f"{path} {_problem(str(error))} Nothing was reported.")
-        if book is not None and book.is_changed:
+            ending = "" if is_changed else " Nothing was reported."
+            said = CommandError(f"{path} {_problem(str(error))}{ending}")
+        if is_changed:
             said.add_note(
                 f"The reports are not complete, but the ledger {path} may have the entries of this "
                 "run: another run gives the reports that are in the ledger."

@@ -114,6 +114,11 @@ def _counted(
 ) -> JointDistribution:
     """Count the records of a public table in the mechanism's cells."""
     reader = reader_of(own, "all")
+    if reader.knots:
+        raise CommandError(
+            "the mechanism rounds numbers at random, so that its counts cannot be computed again "
+            "from a table: give --witness and --public-counts, as design wrote them."
+        )
     names = list(reader.known)
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
     totals = np.zeros(len(own.secrets) * len(own.values))

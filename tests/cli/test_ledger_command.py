@@ -237,6 +237,28 @@ def test_at_most_so_many_reports(call, bounded):
         assert line in out
 
 
+def test_numbers_that_are_rounded_at_random(call, ready):
+    """A report is repeated whatever becomes of the number; counts need the witness of design."""
+    hours = [row % 97 for row in range(300)]
+    records = table().select(["person", "ill"])
+    for name, shift in (("records.csv", 0), ("moved.csv", 2)):
+        write(records.append_column("hours", pa.array([n + shift for n in hours])), name)
+    asked = ("design", "records.csv", "-s", "ill", "-c", "hours", "-e", "1", "--sanitizer", "srr")
+    files = ("--witness", "w.json", "--public-counts", "c.json", "-o", "k.json")
+    assert call(*asked, "--knots", "hours=0,50,99", *files)[0] == 0
+    run = ("report", "k.json")
+    assert call(*run, "records.csv", *KEYED, *LEDGER, "--max-reports", "2", "-o", "a.csv")[0] == 0
+    assert call(*run, "moved.csv", *KEYED, *LEDGER, "-o", "b.csv")[0] == 0
+    assert read("b.csv") == read("a.csv")
+    for epoch in ("1", "2"):
+        again = ("--epoch", epoch, "-o", f"{epoch}.csv")
+        assert call(*run, "moved.csv", *KEYED, *LEDGER, *again)[0] == 0
+    assert read("1.csv") == read("2.csv") and read("1.csv")["report"] != read("a.csv")["report"]
+    code, _, err = call("verify", "k.json", "records.csv")
+    assert code == 2 and "give --witness and --public-counts, as design wrote them" in err
+    assert call("verify", "k.json", *files[:4])[0] == 0
+
+
 def test_settings_stay(call, bounded):
     """Another number, key, secret or version is an error, and changes nothing."""
     one = ("report", "a.json", "records.csv", *KEYED, *LEDGER)
