@@ -53,9 +53,9 @@ def numbers_of(column: Any) -> NDArray[Any]:
 def arrow_numbers(numbers: NDArray[Any]) -> Any:
     """Make an Arrow column of numbers."""
     pa = pyarrow()
-    own = np.ascontiguousarray(numbers)
+    contiguous = np.ascontiguousarray(numbers)
     return pa.Array.from_buffers(
-        pa.from_numpy_dtype(own.dtype), len(own), [None, pa.py_buffer(own)]
+        pa.from_numpy_dtype(contiguous.dtype), len(contiguous), [None, pa.py_buffer(contiguous)]
     )
 
 
@@ -89,12 +89,12 @@ def check_id_type(name: str, dtype: Any) -> None:
         dtype = dtype.value_type
     kinds = (_is_octets(dtype), types.is_integer(dtype), _is_uuid(dtype), types.is_null(dtype))
     if not any(kinds):
-        more = ""
+        remedy = ""
         if types.is_floating(dtype) or types.is_decimal(dtype):
-            more = " Cast integers to int64, before they become floats."
+            remedy = " Cast integers to int64, before they become floats."
         raise ValueError(
             f"the ids in column {brief(repr(name))} must be integers, strings or bytes, not "
-            f"{kind(dtype)}.{more}"
+            f"{kind(dtype)}.{remedy}"
         )
 
 
@@ -216,8 +216,8 @@ def own_type(name: str, dtype: Any) -> Any:
 
 
 def _rows(rows: NDArray[Any]) -> str:
-    some = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
-    return f"{len(rows):,} row{'s' if len(rows) > 1 else ''} ({some})"
+    first_rows = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
+    return f"{len(rows):,} row{'s' if len(rows) > 1 else ''} ({first_rows})"
 
 
 # --- Values --------------------------------------------------------------------------------------
@@ -241,15 +241,15 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     if column.type.num_fields:
         raise ValueError(wrong)
     if 0 < len(texts) <= len(column) and str(column.type) in ("string", "large_string"):
-        places = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))
-        if not places.null_count:
-            return Factorized(numbers_of(places), texts)
+        positions_in = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))
+        if not positions_in.null_count:
+            return Factorized(numbers_of(positions_in), texts)
     if pa.types.is_integer(column.type) and len(column) and not column.null_count:
         numbers = numbers_of(column)
         low, high = numbers.min(), numbers.max()
         if int(high) - int(low) <= _MOST_PLACES:
-            places = np.arange(int(high) - int(low) + 1).astype(numbers.dtype)
-            return Factorized((numbers - low).astype(np.uint8), places + low)
+            positions_in = np.arange(int(high) - int(low) + 1).astype(numbers.dtype)
+            return Factorized((numbers - low).astype(np.uint8), positions_in + low)
     try:
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()
@@ -323,14 +323,14 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
     """
     import narwhals.stable.v2 as nw
 
-    found = nw.from_native(frame, pass_through=True)
-    if found is frame:
+    wrapped = nw.from_native(frame, pass_through=True)
+    if wrapped is frame:
         refuse_without_plugin(frame)
         return frame if pass_through else nw.from_native(frame)
-    return found
+    return wrapped
 
 
-def passed_on(frame: Any, made: Any, names: Sequence[str]) -> Any:
+def passed_on(frame: Any, reports: Any, names: Sequence[str]) -> Any:
     """Return columns of a frame that hold nothing but the values of its rows.
 
     `made` is an Arrow table of the same rows, whose columns are such already.
@@ -339,24 +339,24 @@ def passed_on(frame: Any, made: Any, names: Sequence[str]) -> Any:
 
     native = frame.select(*names).to_native()
     if frame.implementation.is_polars():
-        copied = nw.from_arrow(made.select(names), backend=frame.implementation).to_native()
+        copied = nw.from_arrow(reports.select(names), backend=frame.implementation).to_native()
         return nw.from_native(copied.cast(dict(native.schema)))
     if frame.implementation.is_pandas() or frame.implementation.is_modin():
-        columns = {name: _of_its_rows(native[name], made[name]) for name in names}
+        columns = {name: _of_its_rows(native[name], reports[name]) for name in names}
         native = native.assign(**columns)
         native.index = own_index(native.index)
     return nw.from_native(native)
 
 
-def _of_its_rows(column: Any, made: Any) -> Any:
+def _of_its_rows(column: Any, values: Any) -> Any:
     """Return a column of pandas without unused categories, and numbers beneath missing ones."""
     if column.dtype == "category":  # every column of Modin has an attribute "cat"
         return column.cat.remove_unused_categories()
     if hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
-        made = made.dictionary_encode()  # the rows' own values may be too many for its codes
-        return type(column.dtype)(made.type).__from_arrow__(made)
+        values = values.dictionary_encode()  # the rows' own values may be too many for its codes
+        return type(column.dtype)(values.type).__from_arrow__(values)
     if hasattr(column.dtype, "__from_arrow__"):
-        return column.dtype.__from_arrow__(made)
+        return column.dtype.__from_arrow__(values)
     return column
 
 
@@ -384,8 +384,8 @@ def _converted(frame: Any) -> Any:
         raise TypeError("polars gives memory addresses for Python objects")
     if frame.implementation.is_pandas():  # Arrow does not recognise every missing value there
         native = frame.to_native()
-        own = [native[name] for name in frame.columns if native[name].dtype == object]
-        filled = {str(column.name): column.where(column.notna(), None) for column in own}
+        objects = [native[name] for name in frame.columns if native[name].dtype == object]
+        filled = {str(column.name): column.where(column.notna(), None) for column in objects}
         frame = nw.from_native(native.assign(**filled))
     table = frame.to_arrow()
     binary = (f.name for f in table.schema if "binary" in str(f.type) and f.name in frame.columns)
@@ -466,14 +466,14 @@ def check_ids(frame: Any, id: str) -> None:
             f"the table lacks the column {name} of the ids; it has {listed(list(schema))}."
         )
     dtype = schema[id]
-    texts, own = dtype in (nw.String, nw.Categorical, nw.Enum), table.implementation
-    unclear = dtype == nw.Unknown or (dtype == nw.Object and not own.is_polars())
+    texts, library = dtype in (nw.String, nw.Categorical, nw.Enum), table.implementation
+    unclear = dtype == nw.Unknown or (dtype == nw.Object and not library.is_polars())
     if not (texts or unclear or dtype.is_integer() or dtype == nw.Binary):
         raise ValueError(
             f"the ids in column {name} must be integers, strings or bytes, not "
             f"{type(dtype).__name__}. (Missing ids make floats of integers in some libraries.)"
         )
-    if dtype == nw.Unknown and (own.is_duckdb() or own.is_ibis()):
+    if dtype == nw.Unknown and (library.is_duckdb() or library.is_ibis()):
         raise ValueError(
             f"the ids in column {name} must be integers, strings or bytes, and none of a type of "
             "the engine's own. A UUID of DuckDB comes now as a text and now as 16 bytes, two "
@@ -493,13 +493,17 @@ def check_ids(frame: Any, id: str) -> None:
         .head(_SHOWN + 1)
         .collect()
     )
-    found = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
-    missing = sum(rows for own, rows in found if _is_no_id(own))
-    twice = [f"{brief(repr(own))} ({rows:,} rows)" for own, rows in found if not _is_no_id(own)]
+    counts = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
+    missing = sum(rows for library, rows in counts if _is_no_id(library))
+    twice = [
+        f"{brief(repr(library))} ({rows:,} rows)"
+        for library, rows in counts
+        if not _is_no_id(library)
+    ]
     if twice:
-        more = ", ..." if len(twice) > _SHOWN else ""
+        ellipsis = ", ..." if len(twice) > _SHOWN else ""
         raise ValueError(
-            f"column {name} has ids in more than one row: {', '.join(twice[:_SHOWN])}{more}. A "
+            f"column {name} has ids in more than one row: {', '.join(twice[:_SHOWN])}{ellipsis}. A "
             "person with several rows would report several times: keep one row for each id."
         )
     if missing:
@@ -509,8 +513,8 @@ def check_ids(frame: Any, id: str) -> None:
         )
 
 
-def _is_no_id(own: Any) -> bool:
-    return is_missing(own) or own in ("", b"")
+def _is_no_id(value: Any) -> bool:
+    return is_missing(value) or value in ("", b"")
 
 
 def _groupable(frame: Any, id: str) -> Any:

@@ -145,14 +145,16 @@ class _KeyFunction:
 
     @classmethod
     def of(cls, function: Callable[[], bytes]) -> _KeyFunction:
-        found = cls(str(getattr(function, "__module__", "")), getattr(function, "__qualname__", ""))
-        where = None if found.module == "__main__" else found._found()
+        reference = cls(
+            str(getattr(function, "__module__", "")), getattr(function, "__qualname__", "")
+        )
+        where = None if reference.module == "__main__" else reference._found()
         if where is not function:
             raise ValueError(
                 "a function that returns the key must be one that workers can import: define it "
                 "at the top of a module of its own, not in the main program and not as a lambda."
             )
-        return found
+        return reference
 
     def _found(self) -> Any:
         try:
@@ -161,11 +163,11 @@ class _KeyFunction:
             return None
 
     def read(self) -> bytes:
-        what = f"the function {self.module}.{self.name}"
+        source = f"the function {self.module}.{self.name}"
         function = self._found()
         if function is None:
-            raise ValueError(f"{what}, which returns the key, cannot be imported here.")
-        return checked_key(function(), what)
+            raise ValueError(f"{source}, which returns the key, cannot be imported here.")
+        return checked_key(function(), source)
 
 
 @dataclass(frozen=True, repr=False)
@@ -288,11 +290,11 @@ def _refuse_keys(reference: str, takes: str, lengths: Container[int]) -> None:
         raise ValueError(_NO_KEY.format(takes=takes))
 
 
-def _of_digits(text: str, what: str) -> bytes:
+def _of_digits(text: str, source: str) -> bytes:
     text = text.strip()
     if not re.fullmatch("([0-9a-fA-F]{2})*", text):
         raise ValueError(
-            f"{what} holds no key: that is an even number of hexadecimal digits. Write the bytes "
+            f"{source} holds no key: that is an even number of hexadecimal digits. Write the bytes "
             f"of a key with key.hex(), or {_MAKE}"
         )
-    return checked_key(bytes.fromhex(text), what)
+    return checked_key(bytes.fromhex(text), source)

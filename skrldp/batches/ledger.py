@@ -28,12 +28,7 @@ _CANDIDATE, _HOLDER, _EPOCH, _DIGEST = "candidate", "holder", "epoch", "digest"
 _COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", _DIGEST: "string"}
 _COLUMNS |= {"report": "int64"}
 # Columns that the rule adds to candidates.
-_GIVEN, IS_NEW, SETTLED, SETTLED_AT = (
-    "reports given",
-    "is new",
-    "settled report",
-    "settled epoch",
-)
+_GIVEN, IS_NEW, SETTLED, SETTLED_AT = ("reports given", "is new", "settled report", "settled epoch")
 EPOCHS = 1 << 31  # epochs are below it, so that epoch and report fit one integer
 _REPORTS = 1 << 32  # reports are below it
 _MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
@@ -143,12 +138,12 @@ class LedgerReporter(Reporter):
             raise ValueError(f"epoch={epoch!r} must be an integer from 0 to 2**31 - 1.")
         if eps is not None:
             check_positive("eps", eps)
-        made = (_CANDIDATE, _HOLDER, _EPOCH, _GIVEN, IS_NEW, SETTLED, SETTLED_AT)
-        taken = [own for own in (self._id, *self._keep) if own in made]
-        if taken or self._name in (_HOLDER, _EPOCH):
+        reserved = (_CANDIDATE, _HOLDER, _EPOCH, _GIVEN, IS_NEW, SETTLED, SETTLED_AT)
+        clashes = [column for column in (self._id, *self._keep) if column in reserved]
+        if clashes or self._name in (_HOLDER, _EPOCH):
             raise ValueError(
-                f"the column {listed(taken or [self._name])} would be there twice: candidates have "
-                f"the columns {_CANDIDATE!r} and {_HOLDER!r} besides, and reports {_EPOCH!r}."
+                f"the column {listed(clashes or [self._name])} would be there twice: candidates "
+                f"have the columns {_CANDIDATE!r} and {_HOLDER!r} besides, and reports {_EPOCH!r}."
             )
         self.max_reports, self.epoch, self.eps = int(max_reports), int(epoch), eps
         claims = self.mechanism.claims
@@ -204,8 +199,8 @@ class LedgerReporter(Reporter):
         import narwhals.stable.v2 as nw
 
         check_ids(candidates, self._id)
-        made, past = self._frames(candidates, ledger)
-        entries = self._settled(made, past).filter(nw.col(IS_NEW))
+        frame, past = self._frames(candidates, ledger)
+        entries = self._settled(frame, past).filter(nw.col(IS_NEW))
         # Not in `select`, where the oldest narwhals gives literals a row beside no entries.
         entries = entries.with_columns(
             nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
@@ -239,22 +234,22 @@ class LedgerReporter(Reporter):
         """
         import narwhals.stable.v2 as nw
 
-        made, past = self._frames(candidates, ledger)
-        schema = made.collect_schema()
-        others = [name for name in schema if name not in (self._id, _CANDIDATE, _HOLDER)]
-        made = self._settled(made, past).filter(~nw.col(IS_NEW) & (nw.col(SETTLED_AT) >= 0))
+        frame, past = self._frames(candidates, ledger)
+        schema = frame.collect_schema()
+        rest = [name for name in schema if name not in (self._id, _CANDIDATE, _HOLDER)]
+        frame = self._settled(frame, past).filter(~nw.col(IS_NEW) & (nw.col(SETTLED_AT) >= 0))
         return _native(
-            made.select(
+            frame.select(
                 nw.col(self._id),
                 nw.col(SETTLED).cast(schema[_CANDIDATE]).alias(self._name),
                 nw.col(SETTLED_AT).cast(nw.Int64()).alias(_EPOCH),
-                *(nw.col(name) for name in others),
+                *(nw.col(name) for name in rest),
             )
         )
 
-    def _settled(self, made: Any, past: Any) -> Any:
+    def _settled(self, frame: Any, past: Any) -> Any:
         past = past.unique([_HOLDER, _EPOCH, _DIGEST, "report"])  # entries may be written twice
-        return settled(made, past, (_DIGEST, self.digest), self.epoch, self.max_reports)
+        return settled(frame, past, (_DIGEST, self.digest), self.epoch, self.max_reports)
 
     def _frames(self, candidates: Any, ledger: Any) -> tuple[Any, Any]:
         """Return both as frames of narwhals: the candidates, and the ledger's columns."""
@@ -333,9 +328,9 @@ class LedgerReporter(Reporter):
         if len(ids) > _MOST_ROWS:
             raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
         tapes, cells = self._holders.tapes, np.zeros(len(ids), dtype=np.uint8)
-        some = chunks(max(1, len(ids)), BLOCK)  # those in which ids are written for the reports
-        parts = [tapes(cells[rows], ids, rows.start) for rows in some]
-        pa, text = pyarrow(), hexlify(np.concatenate(parts).tobytes())
+        slices = chunks(max(1, len(ids)), BLOCK)  # those in which ids are written for the reports
+        tape_blocks = [tapes(cells[rows], ids, rows.start) for rows in slices]
+        pa, text = pyarrow(), hexlify(np.concatenate(tape_blocks).tobytes())
         ends = np.arange(0, len(text) + 1, 32, dtype=np.int32)
         return [pa.StringArray.from_buffers(len(ids), pa.py_buffer(ends), pa.py_buffer(text))]
 
@@ -351,8 +346,8 @@ class LedgerReporter(Reporter):
         return options
 
     def __repr__(self) -> str:
-        more = f"at most {self.max_reports} in a ledger, together {brief_bound(self.bound)})"
-        return f"{super().__repr__()[:-1]}, {more}"
+        quota = f"at most {self.max_reports} in a ledger, together {brief_bound(self.bound)})"
+        return f"{super().__repr__()[:-1]}, {quota}"
 
 
 def settled(

@@ -135,10 +135,10 @@ class Reporter(SetOnce):
         is_text = isinstance(mechanism, str | bytes)
         self.mechanism: Any = _loaded(mechanism) if is_text else mechanism
         if not isinstance(self.mechanism, self._kind):
-            found = builtins.type(self.mechanism)
+            kind = builtins.type(self.mechanism)
             raise (ValueError if is_text else TypeError)(
                 f"mechanism must be a {self._kind.__name__} or the text of its to_json(), got "
-                f"{found.__name__}{_INSTEAD.get(found, '.')}"
+                f"{kind.__name__}{_INSTEAD.get(kind, '.')}"
             )
         self._columns = self.mechanism.columns or (("secret", True), ("value", False))
         self._id, self._name = id, name
@@ -248,9 +248,9 @@ class Reporter(SetOnce):
             If a column is missing, ids are missing or occur twice or are neither integers, strings
             nor bytes, a value is not known to the mechanism, or the key cannot be read.
         """
-        made, hashes = reported(self, batch)
+        reports, hashes = reported(self, batch)
         refuse_duplicates(self._id, batch.column(self._id), hashes)
-        return made
+        return reports
 
     def output_schema(self, schema: Any) -> Any:
         """Return the schema of the reports of batches.
@@ -273,8 +273,8 @@ class Reporter(SetOnce):
         """
         check_columns(self.columns, schema.names)
         check_id_type(self._id, schema.field(self._id).type)
-        id, *kept = ((n, own_type(n, schema.field(n).type)) for n in (self._id, *self._keep))
-        return pyarrow().schema([id, *self._made_fields(), *kept])
+        id, *keep_fields = ((n, own_type(n, schema.field(n).type)) for n in (self._id, *self._keep))
+        return pyarrow().schema([id, *self._made_fields(), *keep_fields])
 
     def _made_fields(self) -> list[Any]:
         """Return what is made of each record: the report, and what stands beside it."""
@@ -321,7 +321,7 @@ class Reporter(SetOnce):
         )
 
 
-def _report_table(reporter: Reporter, records: Any, kept: list[str]) -> Any:
+def _report_table(reporter: Reporter, records: Any, keep_names: list[str]) -> Any:
     """Report the records of a table: all, or none. Reports come in a table of the same library.
 
     Rows keep their order. `kept` names the columns that are copied unchanged beside the reports.
@@ -336,46 +336,49 @@ def _report_table(reporter: Reporter, records: Any, kept: list[str]) -> Any:
 
     frame = nw.from_native(records, eager_only=True)
     check_columns(reporter.columns, frame.columns)
-    made = _report_arrow(reporter, as_arrow(frame.select(reporter.columns)))
-    own = nw.from_arrow(made.drop_columns(kept), backend=frame.implementation)
-    passed = passed_on(frame, made, kept).with_columns(own[name] for name in own.columns)
-    return passed.select(made.column_names).to_native()
+    reports = _report_arrow(reporter, as_arrow(frame.select(reporter.columns)))
+    table_reports = nw.from_arrow(reports.drop_columns(keep_names), backend=frame.implementation)
+    passed = passed_on(frame, reports, keep_names).with_columns(
+        table_reports[name] for name in table_reports.columns
+    )
+    return passed.select(reports.column_names).to_native()
 
 
 def _report_arrow(reporter: Reporter, table: Any) -> Any:
     """Report a table in parts that stay in a core's cache; ids are compared in all of it."""
-    made, hashes = [], [np.zeros(0, np.uint64)]
+    batches, hashes = [], [np.zeros(0, np.uint64)]
     with suppress(ValueError):
-        for part in table.to_batches(max_chunksize=_ROWS):
-            reports, own = reported(reporter, part)
-            made.append(reports)
-            hashes.append(own)
-    if sum(map(len, made)) < len(table) or any_twice(np.concatenate(hashes)):
+        for batch in table.to_batches(max_chunksize=_ROWS):
+            reports, own_hashes = reported(reporter, batch)
+            batches.append(reports)
+            hashes.append(own_hashes)
+    if sum(map(len, batches)) < len(table) or any_twice(np.concatenate(hashes)):
         # As one batch, which fails, and says in which rows of the table.
-        made = [reporter.report_batch(batch) for batch in in_one_chunk(table).to_batches()]
-    return pyarrow().Table.from_batches(made, reporter.output_schema(table.schema))
+        batches = [reporter.report_batch(batch) for batch in in_one_chunk(table).to_batches()]
+    return pyarrow().Table.from_batches(batches, reporter.output_schema(table.schema))
 
 
 def reported(reporter: Reporter, batch: Any) -> tuple[Any, NDArray[np.uint64]]:
     """Return what :meth:`Reporter.report_batch` does, and hashes of the ids, still to compare."""
-    own, pa = reporter, pyarrow()
+    pa = pyarrow()
     if not isinstance(batch, pa.RecordBatch):
         raise TypeError(
             "a reporter takes an iterator of Arrow record batches, got one of "
             f"{type(batch).__name__}."
         )
-    schema = own.output_schema(batch.schema)
-    own._keyed()  # a key that cannot be read is said before anything else
-    ids = read_ids(own._id, batch.column(own._id))
+    schema = reporter.output_schema(batch.schema)
+    reporter._keyed()  # a key that cannot be read is said before anything else
+    ids = read_ids(reporter._id, batch.column(reporter._id))
     records = {
-        name: read_values(name, batch.column(name), own._reader.texts[name]) for name in own._needed
+        name: read_values(name, batch.column(name), reporter._reader.texts[name])
+        for name in reporter._needed
     }
-    made = own._draw(records, ids)
+    drawn = reporter._draw(records, ids)
     columns = [
-        on_its_own(batch.column(own._id)),
-        *(arrow_numbers(one.astype(own._type, copy=False)) for one in made),
-        *own._beside(ids),
-        *(on_its_own(batch.column(name)) for name in own._keep),
+        on_its_own(batch.column(reporter._id)),
+        *(arrow_numbers(numbers.astype(reporter._type, copy=False)) for numbers in drawn),
+        *reporter._beside(ids),
+        *(on_its_own(batch.column(name)) for name in reporter._keep),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema), hashes_of(ids)
 
@@ -393,10 +396,10 @@ def _checked_names(
     columns: Sequence[tuple[Any, bool]], id: Any, names: Sequence[Any], keep: Any
 ) -> tuple[str, ...]:
     """Return the names of the columns to keep, if all names fit together."""
-    for what, given in (("id", id), *(("name", name) for name in names)):
-        if not isinstance(given, str):
-            raise TypeError(f"{what} must be the name of a column, got {type(given).__name__}.")
-    if isinstance(keep, str) or not all(isinstance(kept, str) for kept in keep):
+    for label, value in (("id", id), *(("name", name) for name in names)):
+        if not isinstance(value, str):
+            raise TypeError(f"{label} must be the name of a column, got {type(value).__name__}.")
+    if isinstance(keep, str) or not all(isinstance(column_kept, str) for column_kept in keep):
         raise TypeError("keep must be a list of names of columns.")
     nameless = [column for column, _ in columns if not isinstance(column, str)]
     if nameless:
@@ -404,8 +407,8 @@ def _checked_names(
             f"the columns of batches have names, but the mechanism has the columns {nameless}: "
             "fit on a table with named columns, or name them with mechanism.named."
         )
-    own = [column for column, _ in columns]
-    raw = [kept for kept in (id, *keep) if kept in own]
+    known = [column for column, _ in columns]
+    raw = [column_kept for column_kept in (id, *keep) if column_kept in known]
     if raw:
         raise ValueError(
             f"the column {listed(raw)} is one that the mechanism reports: beside the report, it "

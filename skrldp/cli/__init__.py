@@ -59,7 +59,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Interrupt the command; in an import, where Python may swallow that, try again soon."""
-    files = (one.f_code.co_filename for one, _ in walk_stack(frame))
+    files = (outer.f_code.co_filename for outer, _ in walk_stack(frame))
     later = _SOON if any("importlib" in file for file in files) else 0.0
     signal.setitimer(signal.ITIMER_REAL, later, later)  # of SIGALRM
     if not later:

@@ -36,10 +36,11 @@ _OUTPUT = "Where the table goes: .csv, .parquet or .arrow. Standard output in CS
 _MISSING = "A text that stands for a missing value, as empty fields do; repeat it."
 
 Names = list[str] | None
+Text = str | None
 MechanismFile = Annotated[str, argument("MECHANISM", _JSON)]
 Output = Annotated[str, option("--output -o FILE", _OUTPUT)]
 Counts = Annotated[
-    str | None, option("--counts COLUMN", "Column that says how many records each row stands for.")
+    Text, option("--counts COLUMN", "Column that says how many records each row stands for.")
 ]
 Missing = Annotated[Names, option("--missing TEXT", _MISSING)]
 Json = Annotated[bool, Option("--json", help="Print JSON. Infinite numbers are null.")]
@@ -53,10 +54,10 @@ def for_people() -> bool:
     return sys.stderr.isatty()
 
 
-def tell(what: str) -> None:
+def tell(step: str) -> None:
     """Print the present step."""
     if for_people():
-        print(f"skrldp: {in_one_line(what)}", file=sys.stderr)
+        print(f"skrldp: {in_one_line(step)}", file=sys.stderr)
 
 
 def progress(batches: Iterable[Any], path: str) -> Iterator[Any]:
@@ -129,7 +130,7 @@ def exit_code_of(work: Callable[[], int | None]) -> int:
         return INTERRUPTED
 
 
-def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **options: Any) -> None:
     if issubclass(category, UserWarning):  # those of scikit-learn and ours; no deprecations
         _say("warning", message)
 
@@ -139,13 +140,13 @@ def _notes(message: object) -> list[str]:
     return getattr(message, "__notes__", [])
 
 
-def _say(what: str, message: object) -> None:
+def _say(kind: str, message: object) -> None:
     text = str(message)
     if isinstance(message, OSError) and message.strerror:
         name = "" if message.filename is None else f"{message.filename}: "
         text = f"{name}{message.strerror}."
     text = " ".join([text, *_notes(message)])
-    print(f"skrldp: {what}: {in_one_line(of_commands(text))}", file=sys.stderr)
+    print(f"skrldp: {kind}: {in_one_line(of_commands(text))}", file=sys.stderr)
 
 
 def of_commands(text: str) -> str:

@@ -21,14 +21,7 @@ from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, for_people, of_commands, progress, tell
 from skrldp.cli._files import new_file
 from skrldp.cli._mechanism import read_numbers, read_text
-from skrldp.cli._tables import (
-    STANDARD,
-    Table,
-    mark_missing,
-    new_name,
-    weighted,
-    with_counts,
-)
+from skrldp.cli._tables import STANDARD, Table, mark_missing, new_name, weighted, with_counts
 from skrldp.targets import Marginal
 
 _ROWS_HELD = 1 << 20  # rows that are read before equal ones are combined
@@ -94,7 +87,7 @@ def design(
     counts: o.Counts = None,
     missing: o.Missing = None,
     categories: Annotated[
-        str | None,
+        o.Text,
         o.option(
             "--categories FILE",
             'JSON with all values of columns, {"column": [values]}; "dtype" for a dictionary that '
@@ -102,7 +95,7 @@ def design(
         ),
     ] = None,
     min_frequency: Annotated[
-        str | None,
+        o.Text,
         o.option(
             "--min-frequency RECORDS",
             'Values of fewer records are reported as "other". "auto": as many as beta needs, and '
@@ -120,10 +113,10 @@ def design(
         o.option("--observer-column COLUMN", "A column that observers may know; repeat it."),
     ] = None,
     witness: Annotated[
-        str | None, o.option("--witness FILE", "Where a proof goes that others check with verify.")
+        o.Text, o.option("--witness FILE", "Where a proof goes that others check with verify.")
     ] = None,
     public_counts: Annotated[
-        str | None, o.option("--public-counts FILE", "Where the counts go that the proof is about.")
+        o.Text, o.option("--public-counts FILE", "Where the counts go that the proof is about.")
     ] = None,
 ) -> None:
     """Design a mechanism from a public table.
@@ -150,8 +143,8 @@ def design(
         columns = [name for name in source.schema.names if name != counts]
         if sensitive == ["all"] and "all" not in columns:
             sensitive = columns
-        for option, asked in (("--sensitive", sensitive), ("--target", target or ())):
-            if lacking := [name for name in asked if name not in columns]:
+        for option, required in (("--sensitive", sensitive), ("--target", target or ())):
+            if lacking := [name for name in required if name not in columns]:
                 has = listed(columns)
                 words = f"{public} lacks the column {lacking[0]!r} ({option}); it has {has}."
                 raise CommandError(words)
@@ -177,16 +170,16 @@ def design(
         from skrldp.certificate import counts_to_json, witness_of
         from skrldp.report import privacy_report
 
-        found = privacy_report(designer)
-        made = designer.manifest_ if blocks else designer.mechanism_
-        joint = [one.joint_ for one in designer.sanitizers_] if blocks else designer.joint_
-        files[output].write(made.to_json().encode())
+        page = privacy_report(designer)
+        mechanism = designer.manifest_ if blocks else designer.mechanism_
+        joint = [block.joint_ for block in designer.sanitizers_] if blocks else designer.joint_
+        files[output].write(mechanism.to_json().encode())
         if witness is not None:
             tell("writing the witness")
-            files[witness].write(witness_of(made, joint).encode())
+            files[witness].write(witness_of(mechanism, joint).encode())
         if public_counts is not None:
             files[public_counts].write(counts_to_json(joint).encode())
-    print(of_commands(str(found)), file=sys.stderr if output == STANDARD else sys.stdout)
+    print(of_commands(str(page)), file=sys.stderr if output == STANDARD else sys.stdout)
 
 
 # --- What is requested ---------------------------------------------------------------------------
@@ -201,7 +194,7 @@ def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any])
     from skrldp.sanitizers.polyopt import PolyOptSanitizer
     from skrldp.sanitizers.robust_mse import RobustMSESanitizer
 
-    given = {name: value for name, value in parameters.items() if value not in (None, [], {})}
+    options = {name: value for name, value in parameters.items() if value not in (None, [], {})}
     kinds: dict[str, Any] = {
         "a-optimal": AOptimalSanitizer,
         "polyopt": PolyOptSanitizer,
@@ -213,18 +206,20 @@ def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any])
     }
     has = {name: signature(kind).parameters for name, kind in kinds.items()}
     of_blocks = signature(BlockSanitizer).parameters if blocks else {}
-    for name in given:
+    for name in options:
         if name not in has[sanitizer] and name not in of_blocks:
             option = "--" + name.replace("_", "-").removesuffix("s" if name == "targets" else "")
-            able = ", ".join(other for other, own in has.items() if name in own) or "--blocks"
+            able = (
+                ", ".join(kind for kind, accepted in has.items() if name in accepted) or "--blocks"
+            )
             raise CommandError(
                 f"{option} does not go with --sanitizer {sanitizer}, but with {able}."
             )
     if sanitizer == "robust-mse":
-        given["distance"] = "hamming"
-    own = {name: given.pop(name) for name in list(given) if name in of_blocks}
-    base = kinds[sanitizer](**given)
-    return BlockSanitizer(blocks=_blocks(blocks), base=base, **own) if blocks else base
+        options["distance"] = "hamming"
+    accepted = {name: options.pop(name) for name in list(options) if name in of_blocks}
+    base = kinds[sanitizer](**options)
+    return BlockSanitizer(blocks=_blocks(blocks), base=base, **accepted) if blocks else base
 
 
 def _blocks(texts: Sequence[str]) -> str | list[list[str]]:
@@ -250,32 +245,33 @@ def _categories(path: str | None, *, is_text: bool) -> dict[str, Any]:
         return {}
     as_text: Any = {"parse_int": str, "parse_float": str} if is_text else {}
     try:
-        found = js.loads(read_text(path), **as_text)
+        categories = js.loads(read_text(path), **as_text)
     except ValueError:
-        found = None
+        categories = None
     fixed = [] if is_text else ["dtype"]  # of a dictionary
     if not (
-        isinstance(found, dict) and all(isinstance(v, list) or v in fixed for v in found.values())
+        isinstance(categories, dict)
+        and all(isinstance(v, list) or v in fixed for v in categories.values())
     ):
         raise CommandError(
             f"{path} must be a JSON object with a list of values for each column, as in "
             '{"hours": ["0-34", "35-40", "41-"]}.'
         )
-    return found
+    return categories
 
 
 def _numbers(option: str, text: str, kind: type[Bins] | type[Knots]) -> tuple[str, Numbers]:
     """Read a column and its edges or knots: "age=0,18,65"."""
     name, _, points = text.rpartition("=")
     try:
-        found = [_edge(edge.strip()) for edge in points.split(",")]
+        numbers = [_edge(edge.strip()) for edge in points.split(",")]
     except ValueError:
-        found = []
-    if not (name and found):
+        numbers = []
+    if not (name and numbers):
         raise CommandError(
             f'{option} {text}: give a column and numbers, as in "age=0,18,65,120", or dates.'
         )
-    return name, kind(found)
+    return name, kind(numbers)
 
 
 def _edge(text: str) -> float | datetime:
@@ -304,8 +300,8 @@ def _read(
 
     if missing and not source.is_text:
         raise CommandError(f"--missing is for texts, and {source.path} has types.")
-    held, most, n_rows = [], _ROWS_HELD, 0
-    own = [*columns, new_name(columns)]
+    tables, limit, n_rows = [], _ROWS_HELD, 0
+    names = [*columns, new_name(columns)]
     plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)
     batches = progress(source.batches(), source.path)
     for batch, weights, first in weighted(batches, counts, source.path):
@@ -317,13 +313,13 @@ def _read(
             else array
             for name, array in zip(columns, arrays, strict=True)
         ]
-        held.append(pa.table([*map(_normal, arrays), arrow_numbers(weights)], own))
+        tables.append(pa.table([*map(_normal, arrays), arrow_numbers(weights)], names))
         n_rows += int(np.count_nonzero(weights))
-        if plain and sum(map(len, held)) > most:
-            held = [_distinct(held)]
-            most = max(_ROWS_HELD, 2 * len(held[0]))
-    table = _distinct(held) if plain else pa.concat_tables(held)
-    weights = numbers_of(table[own[-1]].combine_chunks())
+        if plain and sum(map(len, tables)) > limit:
+            tables = [_distinct(tables)]
+            limit = max(_ROWS_HELD, 2 * len(tables[0]))
+    table = _distinct(tables) if plain else pa.concat_tables(tables)
+    weights = numbers_of(table[names[-1]].combine_chunks())
     if counts is not None and plain:  # afterwards no row repeats another
         check_counts(int(weights.sum()), n_rows, int(np.count_nonzero(weights)))
     table = table.select(columns)

@@ -16,14 +16,7 @@ from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._files import new_file, table_writer
 from skrldp.cli._mechanism import columns_of, read_true_mechanism
 from skrldp.cli._report import BLOCK, REPORT
-from skrldp.cli._tables import (
-    STANDARD,
-    Table,
-    kind_of,
-    weighted,
-    whole_numbers,
-    with_counts,
-)
+from skrldp.cli._tables import STANDARD, Table, kind_of, weighted, whole_numbers, with_counts
 from skrldp.mechanism.manifest import Manifest
 
 
@@ -37,11 +30,10 @@ def estimate(
         o.option("--of COLUMN", "Estimate this column; repeat it for combinations. All otherwise."),
     ] = None,
     by: Annotated[
-        o.Names,
-        o.option("--by COLUMN", "Estimate within the groups of this column; repeat it."),
+        o.Names, o.option("--by COLUMN", "Estimate within the groups of this column; repeat it.")
     ] = None,
     counts: Annotated[
-        str | None, o.option("--counts COLUMN", "Column that says for how many reports a row is.")
+        o.Text, o.option("--counts COLUMN", "Column that says for how many reports a row is.")
     ] = None,
     level: Annotated[float, Option(metavar="PROBABILITY", help="Confidence level.")] = 0.95,
     spreadsheet: Annotated[
@@ -56,8 +48,8 @@ def estimate(
     where too few of them decide it. Of a manifest, the reports of all blocks are combined; name
     columns of one block.
     """
-    own = read_true_mechanism(mechanism)
-    named = [name for name, _ in columns_of(own)]
+    loaded = read_true_mechanism(mechanism)
+    named = [name for name, _ in columns_of(loaded)]
     for option, names in (("--of", of), ("--by", by)):
         for name in names or ():
             if name not in named:
@@ -65,13 +57,13 @@ def estimate(
                 raise CommandError(f"{mechanism} has no column {name!r} ({option}); it has {has}.")
     if by and not of:
         raise CommandError("--by goes with --of, the column whose shares are estimated.")
-    if isinstance(own, Manifest):
-        _check_together(own, mechanism, [*(of or named), *(by or ())])
+    if isinstance(loaded, Manifest):
+        _check_together(loaded, mechanism, [*(of or named), *(by or ())])
     kind_of(output, packed=False)  # an unknown file format is an error before anything is read
     with new_file(output, inputs=[mechanism, reports]) as file:
-        found = _fitted(own, reports, counts).marginal(of or None, by=by or None)
+        shares = _fitted(loaded, reports, counts).marginal(of or None, by=by or None)
         tell("computing confidence intervals")
-        table = _table(found, level)
+        table = _table(shares, level)
         if spreadsheet:
             table = _for_spreadsheets(table)
         with table_writer(file, output, table.schema) as sink:
@@ -79,15 +71,15 @@ def estimate(
                 sink.write_batch(batch)
 
 
-def _fitted(own: Any, path: str, counts: str | None) -> Any:
+def _fitted(mechanism: Any, path: str, counts: str | None) -> Any:
     """Count the reports, and fit the estimator of a mechanism or a manifest to them."""
-    if not isinstance(own, Manifest):
-        numbers = _count((own.shape[0],), path, [REPORT], counts)
+    if not isinstance(mechanism, Manifest):
+        numbers = _count((mechanism.shape[0],), path, [REPORT], counts)
         from skrldp.estimation import FrequencyEstimator
 
-        estimator = FrequencyEstimator(own, encode="symbol")
+        estimator = FrequencyEstimator(mechanism, encode="symbol")
         return estimator.fit(range(len(numbers)), sample_weight=numbers)
-    sizes = [one.shape[0] for one in own.mechanisms]
+    sizes = [block.shape[0] for block in mechanism.mechanisms]
     numbers = _count((len(sizes), max(sizes)), path, [BLOCK, REPORT], counts)
     pairs = np.argwhere(numbers)
     wrong = pairs[pairs[:, 1] >= np.array(sizes)[pairs[:, 0]]]
@@ -99,31 +91,33 @@ def _fitted(own: Any, path: str, counts: str | None) -> Any:
         )
     from skrldp.estimation import BlockEstimator
 
-    return BlockEstimator(own).fit(pairs, sample_weight=numbers[tuple(pairs.T)])
+    return BlockEstimator(mechanism).fit(pairs, sample_weight=numbers[tuple(pairs.T)])
 
 
 def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: str | None) -> Any:
     """Count the combinations of several columns of integers, each below its size."""
-    found = np.zeros(sizes, dtype=np.int64)
+    totals = np.zeros(sizes, dtype=np.int64)
     table = Table(path, with_counts(columns, counts, path))
     for batch, weights, first in weighted(progress(table.batches(), path), counts, path):
         numbers = [whole_numbers(batch, name, path, first) for name in columns]
-        for column, own, size in zip(columns, numbers, sizes, strict=True):
-            if (own >= size).any():
-                row = first + int(np.argmax(own >= size))
+        for column, entries, size in zip(columns, numbers, sizes, strict=True):
+            if (entries >= size).any():
+                row = first + int(np.argmax(entries >= size))
                 raise CommandError(
                     f"{path}: row {row:,} (counted from 0) has a number in column {column!r} "
                     f"that is no {column}: the mechanism's are numbered 0 to {size - 1}. "
                     "These are not reports, or reports of a different mechanism."
                 )
-        np.add.at(found, tuple(numbers), weights)
+        np.add.at(totals, tuple(numbers), weights)
     tell("estimating")
-    return found
+    return totals
 
 
 def _check_together(manifest: Manifest, path: str, columns: Sequence[str]) -> None:
     """Refuse columns that stand together in no block."""
-    if any({name for name, _ in one.columns}.issuperset(columns) for one in manifest.mechanisms):
+    if any(
+        {name for name, _ in block.columns}.issuperset(columns) for block in manifest.mechanisms
+    ):
         return
     raise CommandError(
         f"no block of {path} has the columns {columns_in_words(columns)} together: name columns of "
@@ -131,19 +125,24 @@ def _check_together(manifest: Manifest, path: str, columns: Sequence[str]) -> No
     )
 
 
-def _table(found: Any, level: float) -> Any:
+def _table(shares: Any, level: float) -> Any:
     """Write an estimate as an Arrow table, the categories first."""
     import pyarrow as pa
 
-    low, high = found.confidence_interval(level).T
-    estimate = np.where(np.isnan(found.unbiased), np.nan, found.estimate)
-    parts = {"estimate": estimate, "std_error": found.std_error, "conf_low": low, "conf_high": high}
+    low, high = shares.confidence_interval(level).T
+    estimate = np.where(np.isnan(shares.unbiased), np.nan, shares.estimate)
+    statistics = {
+        "estimate": estimate,
+        "std_error": shares.std_error,
+        "conf_low": low,
+        "conf_high": high,
+    }
     columns = {
-        f"{name} (column)" if name in parts else f"{name}": _categories(list(own))
-        for name, own in zip(found.names, zip(*found.labels, strict=True), strict=True)
+        f"{name} (column)" if name in statistics else f"{name}": _categories(list(labels))
+        for name, labels in zip(shares.names, zip(*shares.labels, strict=True), strict=True)
     }
     return pa.table(
-        columns | {name: pa.array(figure, from_pandas=True) for name, figure in parts.items()}
+        columns | {name: pa.array(figure, from_pandas=True) for name, figure in statistics.items()}
     )
 
 

@@ -26,8 +26,7 @@ def inspect(
     mechanism: o.MechanismFile,
     *,
     digest: Annotated[
-        str | None,
-        o.option("--digest HEX", "The digest that the mechanism should have."),
+        o.Text, o.option("--digest HEX", "The digest that the mechanism should have.")
     ] = None,
     json: o.Json = False,
 ) -> int:
@@ -41,79 +40,82 @@ def inspect(
     """
     if is_ledger(mechanism):
         with opened_ledger(mechanism, WAIT, read_only=True) as ledger:
-            found = ledger.figures()
-        lines = _lines_of_ledger(found)
-        print(as_json(found) if json else text_page(f"Ledger {mechanism}", lines))
-        return 0 if digest is None or digest in found["designs"] else FAILED
-    own = read_mechanism(mechanism)
+            contents = ledger.figures()
+        lines = _lines_of_ledger(contents)
+        print(as_json(contents) if json else text_page(f"Ledger {mechanism}", lines))
+        return 0 if digest is None or digest in contents["designs"] else FAILED
+    loaded = read_mechanism(mechanism)
     tell("proving")
-    proven = _everywhere(own)
-    lines = _lines(own, proven)
-    same = digest is None or own.digest == digest.strip().lower()
+    proven = _everywhere(loaded)
+    lines = _lines(loaded, proven)
+    same = digest is None or loaded.digest == digest.strip().lower()
     if not same:
         lines.append(("result", "ANOTHER DIGEST than the one given: do not use this mechanism"))
-    false = false_claims(own)
+    false = false_claims(loaded)
     lines += [("FALSE", words) for words in false]
     if json:
-        print(as_json(_figures(own, proven) | {"digest_as_given": same, "false": false}))
+        print(as_json(_figures(loaded, proven) | {"digest_as_given": same, "false": false}))
     else:
-        print(text_page(f"{type(own).__name__} {mechanism}", lines))
+        print(text_page(f"{type(loaded).__name__} {mechanism}", lines))
     return FAILED if false or not same else 0
 
 
-def _lines_of_ledger(found: dict[str, Any]) -> list[tuple[str, str]]:
-    lines = [("people", f"{found['people']:,}")]
-    if found["max_reports"]:
-        most = f"{found['max_reports']:,}, which together leak {brief_bound(found['bound'])}"
-        lines += [("max reports", f"{most}, about each person"), ("key check", found["key_check"])]
-    for digest, design in found["designs"].items():
+def _lines_of_ledger(contents: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = [("people", f"{contents['people']:,}")]
+    if contents["max_reports"]:
+        limit = f"{contents['max_reports']:,}, which together leak {brief_bound(contents['bound'])}"
+        lines += [
+            ("max reports", f"{limit}, about each person"),
+            ("key check", contents["key_check"]),
+        ]
+    for digest, design in contents["designs"].items():
         counts = (f"{n:,} in epoch {epoch}" for epoch, n in design["reports"].items())
         secret = columns_in_words(design["secret"])
         lines.append(("design", f"{digest[:12]} protects {secret}; reports: {', '.join(counts)}"))
     return [*lines, ("not checked", "whether rows were changed; report does so, with the key")]
 
 
-def _everywhere(own: Mechanism | Manifest) -> Claims | None:
+def _everywhere(mechanism: Mechanism | Manifest) -> Claims | None:
     """Prove the bounds over all distributions, which need no public counts; of worst blocks."""
-    if isinstance(own, Manifest):
-        found = [_everywhere(one) for one in own.mechanisms]
-        known = [each for each in found if each is not None]
-        return Claims.merged(known) if len(known) == len(found) else None
-    if math.prod(own.shape) > _MOST_ENTRIES:
+    if isinstance(mechanism, Manifest):
+        claims = [_everywhere(block) for block in mechanism.mechanisms]
+        known = [claim for claim in claims if claim is not None]
+        return Claims.merged(known) if len(known) == len(claims) else None
+    if math.prod(mechanism.shape) > _MOST_ENTRIES:
         return None
     from skrldp.certificate import certify  # these take a while
     from skrldp.joint import JointDistribution
     from skrldp.sets.fitted_sets import RenyiSet
 
-    shape = len(own.secrets), len(own.values)
-    any_table = JointDistribution(np.ones(shape), own.secrets, own.values)
-    return certify(own, RenyiSet(1.0, math.inf), any_table).claims
+    shape = len(mechanism.secrets), len(mechanism.values)
+    any_table = JointDistribution(np.ones(shape), mechanism.secrets, mechanism.values)
+    return certify(mechanism, RenyiSet(1.0, math.inf), any_table).claims
 
 
-def _lines(own: Any, proven: Claims | None) -> list[tuple[str, str]]:
-    many = isinstance(own, Manifest)
-    lines = [("digest", own.digest), *(lines_of_blocks if many else lines_of)(own)]
-    told = "the mechanisms" if many else "the mechanism"
+def _lines(mechanism: Any, proven: Claims | None) -> list[tuple[str, str]]:
+    many = isinstance(mechanism, Manifest)
+    lines = [("digest", mechanism.digest), *(lines_of_blocks if many else lines_of)(mechanism)]
+    subject = "the mechanisms" if many else "the mechanism"
     if proven is not None:
-        words = "; ".join(claim_in_words(one) for one in proven)
-        lines.append(("proven here", f"{words}; this follows from {told}"))
-    if own.claims is not None and not own.claims.main.around.is_everything:
-        source = origin_of(own.claims.main.around)[0]
+        words = "; ".join(claim_in_words(claim) for claim in proven)
+        lines.append(("proven here", f"{words}; this follows from {subject}"))
+    if mechanism.claims is not None and not mechanism.claims.main.around.is_everything:
+        source = origin_of(mechanism.claims.main.around)[0]
         lines.append(("note", f"skrldp verify proves claims about a set, from the {source}"))
     return lines
 
 
-def _figures(own: Any, proven: Claims | None) -> dict[str, Any]:
+def _figures(mechanism: Any, proven: Claims | None) -> dict[str, Any]:
     """Return what is claimed, and what was proved here."""
 
     def of(claims: Claims | None) -> Any:
         return None if claims is None else claims.figures()
 
-    found = {"digest": own.digest, "claimed": of(own.claims), "proven": of(proven)}
-    if isinstance(own, Manifest):
-        parts = zip(own.blocks, own.shares, own.mechanisms, strict=True)
-        found["blocks"] = [
-            {"columns": block, "share": share, "claimed": of(one.claims)}
-            for block, share, one in parts
+    figures = {"digest": mechanism.digest, "claimed": of(mechanism.claims), "proven": of(proven)}
+    if isinstance(mechanism, Manifest):
+        blocks = zip(mechanism.blocks, mechanism.shares, mechanism.mechanisms, strict=True)
+        figures["blocks"] = [
+            {"columns": block, "share": share, "claimed": of(block_mechanism.claims)}
+            for block, share, block_mechanism in blocks
         ]
-    return found
+    return figures

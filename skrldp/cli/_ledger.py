@@ -67,30 +67,30 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
 
     if path == STANDARD:
         raise CommandError("a ledger is a DuckDB file; give its name.")
-    place, book = checked_target(path, may_exist=True), None
+    file, book = checked_target(path, may_exist=True), None
     try:
-        if not place.exists():
-            _create(path, place)
-        with _connected(place, path, wait, read_only) as engine, TemporaryDirectory() as folder:
+        if not file.exists():
+            _create(path, file)
+        with _connected(file, path, wait, read_only) as engine, TemporaryDirectory() as folder:
             engine.execute(f"SET temp_directory = '{folder}'")  # the owner's alone
             book = Ledger(path, engine)
             yield book
     except BaseException as error:
-        said, is_changed = error, book is not None and book.is_changed
+        raised, is_changed = error, book is not None and book.is_changed
         if isinstance(error, RuntimeError) and "interrupted" in str(error):  # as DuckDB says it
-            said = KeyboardInterrupt()
+            raised = KeyboardInterrupt()
         elif isinstance(error, duckdb.Error):
             ending = "" if is_changed else " Nothing was reported."
-            said = CommandError(f"{path} {_problem(str(error))}{ending}")
+            raised = CommandError(f"{path} {_problem(str(error))}{ending}")
         if is_changed:
-            said.add_note(
+            raised.add_note(
                 f"The reports are not complete, but the ledger {path} may have the entries of this "
                 "run: another run gives the reports that are in the ledger."
             )
-        raise said from None
+        raise raised from None
 
 
-def _create(path: str, place: Path) -> None:
+def _create(path: str, target: Path) -> None:
     """Create an empty ledger that its owner alone may read: complete, or not at all."""
     import duckdb
 
@@ -102,22 +102,22 @@ def _create(path: str, place: Path) -> None:
             with new_file(path, mode=0o600) as file:
                 file.write(new.read_bytes())
         except CommandError:
-            if not place.exists():  # else another process was first
+            if not target.exists():  # else another process was first
                 raise
     if os.name == "posix":  # else the name might be lost with the power, and the reports not
-        parent = os.open(place.parent, os.O_RDONLY)
+        parent = os.open(target.parent, os.O_RDONLY)
         os.fsync(parent)
         os.close(parent)
 
 
-def _connected(place: Path, path: str, wait: float, read_only: bool) -> Any:
+def _connected(file: Path, path: str, wait: float, read_only: bool) -> Any:
     """Connect to a file of DuckDB as soon as no other process uses it."""
     import duckdb
 
     until, user = time.monotonic() + wait, ""
     while True:
         try:
-            return duckdb.connect(place, read_only, config=_CONFIG)
+            return duckdb.connect(file, read_only, config=_CONFIG)
         except duckdb.IOException as error:
             if not re.search(r"set lock|used by another", str(error)):
                 raise
@@ -171,34 +171,34 @@ class Ledger:
 
     def bound(self, reports: int) -> float:
         """Bound what this many reports about one person leak together, in nats: of every design."""
-        bounds = (eps + (reports - 1) * further for _, _, eps, further in self.designs)
+        bounds = (eps + (reports - 1) * eps_further for _, _, eps, eps_further in self.designs)
         return math.nextafter(max(bounds, default=0.0), math.inf)
 
-    def limit(self, asked: int | None, *, is_raised: bool) -> int:
+    def limit(self, required: int | None, *, is_raised: bool) -> int:
         """Return how many reports about each person the ledger may have.
 
         Raises CommandError or ValueError if so many were not agreed on, or are not bounded.
         """
-        kept = self.max_reports
-        if kept is None or asked in (None, kept):
-            return asked or kept or 1
-        if asked < kept:
+        limit = self.max_reports
+        if limit is None or required in (None, limit):
+            return required or limit or 1
+        if required < limit:
             raise CommandError(
-                f"the ledger {self._path} has --max-reports {kept}, and so many may have been "
-                f"given: {asked} is too few. Leave it out."
+                f"the ledger {self._path} has --max-reports {limit}, and so many may have been "
+                f"given: {required} is too few. Leave it out."
             )
-        if math.isinf(bound := self.bound(asked)):
+        if math.isinf(bound := self.bound(required)):
             raise CommandError(
                 f"the ledger {self._path} counts reports of a mechanism that bounds one report "
-                f"about each person, not {asked}. Leave out --max-reports."
+                f"about each person, not {required}. Leave out --max-reports."
             )
         if not is_raised:
             raise CommandError(
-                f"the ledger {self._path} has --max-reports {kept}, and {asked} would let {asked} "
-                f"reports about a person leak {brief_bound(bound)} together. Leave it out, or add "
-                "--raise-max-reports."
+                f"the ledger {self._path} has --max-reports {limit}, and {required} would let "
+                f"{required} reports about a person leak {brief_bound(bound)} together. Leave it "
+                "out, or add --raise-max-reports."
             )
-        return asked
+        return required
 
     def figures(self) -> dict[str, Any]:
         """Count people and reports, without the key: nothing is checked."""
@@ -214,7 +214,7 @@ class Ledger:
             "designs": {
                 digest: {
                     "secret": json.loads(secret),
-                    "reports": {str(epoch): n for own, epoch, n in reports if own == design},
+                    "reports": {str(epoch): n for number, epoch, n in reports if number == design},
                 }
                 for design, (digest, secret, *_) in enumerate(self.designs, 1)
             },
@@ -242,10 +242,10 @@ class Ledger:
                 "its keyed digest. Restore a copy that contains all reports. Nothing was reported."
             )
         secret = json.dumps(sorted(claims.main.secret))
-        for _, other, *_ in self.designs:
-            if other != secret:
+        for _, protected, *_ in self.designs:
+            if protected != secret:
                 raise CommandError(
-                    f"{self._path} counts reports about {other}, but this mechanism protects "
+                    f"{self._path} counts reports about {protected}, but this mechanism protects "
                     f"{secret}, and no bound holds for both together. Begin another ledger."
                 )
         self._engine.begin()
@@ -288,12 +288,12 @@ class Ledger:
             if len(table) > _ROWS:
                 engine.execute(f"SET memory_limit = '{_MEMORY}'")
             # DuckDB finds tables by their names here; those that are registered stay in memory.
-            columns = {name: table[name] for name in ("holder", "candidate")}
-            numbered = pa.table(columns | {"row": arrow_numbers(np.arange(len(table)))})  # noqa: F841
+            made = {name: table[name] for name in ("holder", "candidate")}
+            numbered = pa.table(made | {"row": arrow_numbers(np.arange(len(table)))})  # noqa: F841
             candidates = engine.sql("SELECT * REPLACE (holder::UUID AS holder) FROM numbered")
             frames = candidates, engine.table("reports")
-            found = settled(*frames, ("design", design), epoch, self.max_reports)
-            outcomes = found.sort("row").to_native().to_arrow_table().combine_chunks()
+            outcome_frame = settled(*frames, ("design", design), epoch, self.max_reports)
+            outcomes = outcome_frame.sort("row").to_native().to_arrow_table().combine_chunks()
             new = engine.sql(
                 f'SELECT holder, {epoch} AS epoch, {design} AS design, "{SETTLED}" AS report '
                 f'FROM outcomes WHERE "{IS_NEW}"'
@@ -301,8 +301,14 @@ class Ledger:
             self._n_reports, self._digest = self._digested(new, self._n_reports, self._digest)
             new.insert_into("reports")
             kind = schema.field("report").type
-            made = {"report": outcomes[SETTLED].cast(kind), "epoch": outcomes[SETTLED_AT]}
-            columns = [made[name] if name in made else table[name] for name in schema.names]
+            settled_columns = {
+                "report": outcomes[SETTLED].cast(kind),
+                "epoch": outcomes[SETTLED_AT],
+            }
+            columns = [
+                settled_columns[name] if name in settled_columns else table[name]
+                for name in schema.names
+            ]
             leaves = np.flatnonzero(numbers_of(outcomes[SETTLED_AT].chunk(0)) >= 0)
             out = pa.table(columns, schema=schema).take(arrow_numbers(leaves))
             self._n_rows += len(table)
@@ -341,11 +347,11 @@ def _in_chunks(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield batches as tables of many rows."""
     import pyarrow as pa
 
-    held: list[Any] = []
+    waiting: list[Any] = []
     for batch in batches:
-        held.append(batch)
-        if sum(map(len, held)) >= _CHUNK:
-            yield pa.Table.from_batches(held)
-            held.clear()
-    if held:
-        yield pa.Table.from_batches(held)
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= _CHUNK:
+            yield pa.Table.from_batches(waiting)
+            waiting.clear()
+    if waiting:
+        yield pa.Table.from_batches(waiting)

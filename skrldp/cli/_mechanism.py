@@ -47,12 +47,16 @@ def read_true_mechanism(path: str) -> Any:
 def false_claims(mechanism: Mechanism | Manifest) -> list[str]:
     """State which claims leakage at the public counts exceeds: sets contain this distribution."""
     statements = []
-    for one in mechanism.mechanisms if isinstance(mechanism, Manifest) else [mechanism]:
-        if one.claims is None or one.public is None or one.claims.main.around.bounds is not None:
+    for block in mechanism.mechanisms if isinstance(mechanism, Manifest) else [mechanism]:
+        if (
+            block.claims is None
+            or block.public is None
+            or block.claims.main.around.bounds is not None
+        ):
             continue
-        leakage = one.leakage(one.public.probabilities)
-        if leakage > one.claims.eps + _ROUNDING * (1.0 + leakage):
-            claimed = f"{bound_in_words(one.claims.main)} is claimed"
+        leakage = block.leakage(block.public.probabilities)
+        if leakage > block.claims.eps + _ROUNDING * (1.0 + leakage):
+            claimed = f"{bound_in_words(block.claims.main)} is claimed"
             statements.append(f"{claimed}, and {at_least(leakage)} leaks at the public counts")
     return statements
 
@@ -122,8 +126,8 @@ def read_numbers(column: Any, name: str, numbers: Numbers, where: str, first: in
             "the column "
             f"has {type(numbers).__name__}."
         )
-    found = pa.array([*read, None], pa.float64() if kind == "number" else None)
-    return found.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
+    numbers_read = pa.array([*read, None], pa.float64() if kind == "number" else None)
+    return numbers_read.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
 
 
 def _number(text: str) -> float | None:
@@ -133,9 +137,9 @@ def _number(text: str) -> float | None:
 def _moment(text: str, kind: str) -> datetime | None:
     """Read a date or time, of a time zone or without, in UTC; None for any other text."""
     with suppress(ValueError):
-        found = datetime.fromisoformat(text)
-        if (found.tzinfo is None) == (kind == "date"):
-            return found if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        if (moment.tzinfo is None) == (kind == "date"):
+            return moment if moment.tzinfo is None else moment.astimezone(UTC)
     return None
 
 
@@ -205,12 +209,12 @@ def placed(work: Callable[[Any], Any], path: str) -> Callable[[Any], Any]:
     def located(batch: Any) -> Any:
         nonlocal first
         try:
-            found = work(batch)
+            result = work(batch)
         except (TypeError, ValueError) as error:
             last = first + batch.num_rows - 1
             where = f" (rows {first:,} to {last:,}, counted from 0)" if first else ""
             raise CommandError(f"{path}{where}: {error}") from None
         first += batch.num_rows
-        return found
+        return result
 
     return located

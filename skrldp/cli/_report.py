@@ -25,12 +25,7 @@ from skrldp.cli._common import CommandError, progress
 from skrldp.cli._files import new_file, table_writer
 from skrldp.cli._ledger import WAIT, opened_ledger
 from skrldp.cli._mechanism import placed, read_records, read_true_mechanism, reader_of
-from skrldp.cli._tables import (
-    STANDARD,
-    Table,
-    kind_of,
-    new_name,
-)
+from skrldp.cli._tables import STANDARD, Table, kind_of, new_name
 from skrldp.mechanism.manifest import Manifest
 
 # --- skrldp key -----------------------------------------------------------------------------------
@@ -72,17 +67,16 @@ def report(
     *,
     output: o.Output = STANDARD,
     id: Annotated[
-        str | None, o.option("--id COLUMN", "Whom a record is about: the same id, the same report.")
+        o.Text, o.option("--id COLUMN", "Whom a record is about: the same id, the same report.")
     ] = None,
     key: Annotated[
-        str | None, o.option("--key FILE", "The secret key, as skrldp key wrote it.")
+        o.Text, o.option("--key FILE", "The secret key, as skrldp key wrote it.")
     ] = None,
     key_check: Annotated[
-        str | None,
-        o.option("--key-check DIGITS", "What skrldp key printed: another key is refused."),
+        o.Text, o.option("--key-check DIGITS", "What skrldp key printed: another key is refused.")
     ] = None,
     ledger: Annotated[
-        str | None,
+        o.Text,
         o.option("--ledger FILE", "DuckDB file that remembers who reported; made if not there."),
     ] = None,
     max_reports: Annotated[
@@ -137,41 +131,38 @@ def report(
     if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
         raise CommandError("one table or one mechanism comes from standard input, and no key.")
 
-    own, kept = read_true_mechanism(mechanism), keep or []
-    if ledger is not None and isinstance(own, Manifest):
+    loaded, names_kept = read_true_mechanism(mechanism), keep or []
+    if ledger is not None and isinstance(loaded, Manifest):
         raise CommandError(
             "--ledger is for single mechanisms. Of a manifest, --id and a key give each "
             "person one block forever; keep the key, and give its digits as --key-check."
         )
-    reader = reader_of(own)
+    reader = reader_of(loaded)
     needed = list(reader.known)
     # Else the key is one of this run alone, and the ids are the rows' numbers.
     secret = secrets.token_bytes(_BYTES) if key is None else KeyFile(key).read()
-    rows = new_name([*needed, *kept, BLOCK, REPORT])
-    options: dict[str, Any] = {"id": id or rows, "key": secret, "keep": kept, "name": REPORT}
+    rows = new_name([*needed, *names_kept, BLOCK, REPORT])
+    options: dict[str, Any] = {"id": id or rows, "key": secret, "keep": names_kept, "name": REPORT}
     options["key_check"] = None if key_check is None else key_check.strip().lower()
     wait = WAIT if wait is None else wait
     begun: Any = nullcontext() if ledger is None else opened_ledger(ledger, wait)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
     kind_of(output, packed=False)  # an unknown file format is an error before anything is read
-    with (
-        begun as book,
-        new_file(output, inputs=inputs) as file,
-    ):
+    with begun as book, new_file(output, inputs=inputs) as file:
         if book is None:
-            kind = BlockReporter if isinstance(own, Manifest) else Reporter
-            reporter: Reporter = kind(own, **options)
+            kind = BlockReporter if isinstance(loaded, Manifest) else Reporter
+            reporter: Reporter = kind(loaded, **options)
         else:
             limit = book.limit(max_reports, is_raised=raise_max_reports)
-            reporter = LedgerReporter(own, **options, max_reports=limit, epoch=epoch or 0)
+            reporter = LedgerReporter(loaded, **options, max_reports=limit, epoch=epoch or 0)
             book.begin(reporter)
-        table = Table(records, [*ids, *needed, *kept])
-        batches = progress(table.batches(of_one_line=[*ids, *kept]), records)
+        table = Table(records, [*ids, *needed, *names_kept])
+        batches = progress(table.batches(of_one_line=[*ids, *names_kept]), records)
         read = read_records(reader, table, missing or [], batches)
-        given = table.schema
+        source = table.schema
         if id is None:
-            given, read = given.append(pa.field(rows, pa.int64())), _numbered(read, rows)
-        schema = reporter.output_schema(given)
+            source, read = source.append(pa.field(rows, pa.int64())), _numbered(read, rows)
+        schema = reporter.output_schema(source)
         reports = _reports(read, reporter, id, records)
         if id is None:
             schema = schema.remove(0)
@@ -212,10 +203,10 @@ def _reports(
     """Yield the reports of each batch; the last only if no id is there twice."""
     make, numbers = placed(partial(reported, reporter), path), [np.zeros(0, np.uint64)]
     for batch in batches:
-        made, hashes = make(batch)
+        reports, hashes = make(batch)
         if id is not None:
             numbers.append(hashes)
-        yield made
+        yield reports
     _refuse_same(numbers, id, path)
 
 
@@ -228,8 +219,8 @@ def _refuse_same(numbers: list[Any], id: str | None, path: str) -> None:
     numbers.clear()
     if any_twice(every):
         order = np.argsort(every, kind="stable")
-        place = np.flatnonzero(np.diff(every[order]) == 0)[0]
-        first, second = order[place : place + 2]
+        position = np.flatnonzero(np.diff(every[order]) == 0)[0]
+        first, second = order[position : position + 2]
         raise CommandError(
             f"{path}: rows {first:,} and {second:,} (counted from 0) have the same id in column "
             f"{id!r}, and so may others. A report is about one record of each id: keep one row for "

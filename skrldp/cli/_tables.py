@@ -92,26 +92,26 @@ class Table:
         self._parts: list[_Part] = []
         for file in files:
             with _in_words(file, self.kind):
-                part = (_csv if self.is_text else _typed)(file)
-            if part is not None:
-                self._parts.append(part)
+                table_file = (_csv if self.is_text else _typed)(file)
+            if table_file is not None:
+                self._parts.append(table_file)
         if not self._parts:
             raise CommandError(f"{path} has no rows.")
         first = self._parts[0]
         wanted = _own(first) if columns is None else list(dict.fromkeys(columns))
-        for part in self._parts:
-            _check(part, wanted, self.kind)
-            if columns is None and set(_own(part)) != set(wanted):
-                odd = brief(", ".join(map(repr, sorted(set(_own(part)) ^ set(wanted)))))
+        for table_file in self._parts:
+            _check(table_file, wanted, self.kind)
+            if columns is None and set(_own(table_file)) != set(wanted):
+                odd = brief(", ".join(map(repr, sorted(set(_own(table_file)) ^ set(wanted)))))
                 raise CommandError(
-                    f"{part.path} and {first.path} have different columns: {odd} in one of them. "
-                    "Name those to be read, with --column."
+                    f"{table_file.path} and {first.path} have different columns: {odd} in one of "
+                    "them. Name those to be read, with --column."
                 )
             for name in wanted:
-                here, there = part.schema.field(name).type, first.schema.field(name).type
+                here, there = table_file.schema.field(name).type, first.schema.field(name).type
                 if here != there:
                     raise CommandError(
-                        f"{part.path}: column {name!r} has the type {brief(str(here))}, but "
+                        f"{table_file.path}: column {name!r} has the type {brief(str(here))}, but "
                         f"{brief(str(there))} in {first.path}. Write all files of a table with "
                         "the same types."
                     )
@@ -128,9 +128,9 @@ class Table:
     def batches(self, *, of_one_line: Sequence[str] = ()) -> Iterator[Any]:
         """Yield record batches; fields of the columns `of_one_line` that have more are an error."""
         n_rows = 0
-        for part in self._parts:
-            with _in_words(part.path, self.kind):
-                for batch in part.batches(self.schema.names):
+        for table_file in self._parts:
+            with _in_words(table_file.path, self.kind):
+                for batch in table_file.batches(self.schema.names):
                     if self.is_text:
                         _refuse_line_ends(batch, of_one_line, self.path, n_rows)
                     n_rows += batch.num_rows
@@ -143,7 +143,7 @@ class Table:
 
     def _warn_of_lines(self, n_rows: int) -> None:
         """Warn of lines that are no rows: a quote too many swallows records."""
-        within = sum(part.n_lines() for part in self._parts) - n_rows
+        within = sum(table_file.n_lines() for table_file in self._parts) - n_rows
         if within > 0:
             warnings.warn(
                 f"{self.path}: {within:,} lines begin within a quoted field, so they are not "
@@ -195,24 +195,24 @@ def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[s
     return [*columns, *([] if counts is None else [counts])]
 
 
-def _own(part: _Part) -> list[str]:
+def _own(table_file: _Part) -> list[str]:
     """Return the columns of a file, except an index that pandas wrote."""
-    return [name for name in part.schema.names if not name.startswith("__index_level_")]
+    return [name for name in table_file.schema.names if not name.startswith("__index_level_")]
 
 
-def _check(part: _Part, columns: Sequence[str], kind: str) -> None:
+def _check(table_file: _Part, columns: Sequence[str], kind: str) -> None:
     """Check that a file has each column once."""
-    names = part.schema.names
+    names = table_file.schema.names
     if kind == "CSV" and columns and set(names).isdisjoint(columns):
         raise CommandError(
-            f"{part.path} lacks the column {columns[0]!r} and all others that are read: its first "
-            "line must have the names of the columns (not shown: it may be a record)."
+            f"{table_file.path} lacks the column {columns[0]!r} and all others that are read: its "
+            "first line must have the names of the columns (not shown: it may be a record)."
         )
     for name in columns:
         if names.count(name) != 1:
             problem = "lacks the column" if name not in names else "has more than one column"
             has = listed(names)
-            raise CommandError(f"{part.path} {problem} {name!r}; its columns are {has}.")
+            raise CommandError(f"{table_file.path} {problem} {name!r}; its columns are {has}.")
 
 
 def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int) -> None:
@@ -221,13 +221,17 @@ def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int)
     Two ids that begin with a quote would make one id of all rows between them, secrets and all.
     """
     for name in columns:
-        own = octets_in(batch.column(name))
-        octets = own.octets[own.ends[0] : own.ends[-1]]
+        strings = octets_in(batch.column(name))
+        octets = strings.octets[strings.ends[0] : strings.ends[-1]]
         if octets.min(initial=_PRINTED) >= _PRINTED:
             continue
         is_end = (octets == ord("\n")) | (octets == ord("\r"))
         if is_end.any():
-            row = first + np.searchsorted(own.ends, own.ends[0] + is_end.argmax(), "right") - 1
+            row = (
+                first
+                + np.searchsorted(strings.ends, strings.ends[0] + is_end.argmax(), "right")
+                - 1
+            )
             raise CommandError(
                 f"{path}: row {row:,} (counted from 0) has a line end in column {name!r}. If "
                 "there is a quote too many, all rows up to the next one are one field. Parquet and "

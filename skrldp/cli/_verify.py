@@ -13,10 +13,7 @@ from skrldp._pages import in_one_line
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims
-from skrldp.claims_in_words import (
-    claim_lines,
-    observer_in_words,
-)
+from skrldp.claims_in_words import claim_lines, observer_in_words
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, CommandError, progress, tell
 from skrldp.cli._mechanism import (
@@ -45,19 +42,13 @@ def verify(
     eps: Annotated[
         float | None, o.option("--eps -e NATS", "What reports should keep. The claim if not given.")
     ] = None,
-    reports: Annotated[
-        int,
-        o.option(
-            "--reports -k K", "How many reports about one record are seen. 1 if not given.", min=1
-        ),
-    ] = 1,
     counts: o.Counts = None,
     missing: o.Missing = None,
     witness: Annotated[
-        str | None, o.option("--witness FILE", "A proof as design wrote it, to be checked.")
+        o.Text, o.option("--witness FILE", "A proof as design wrote it, to be checked.")
     ] = None,
     public_counts: Annotated[
-        str | None, o.option("--public-counts FILE", "What the proof is about, without PUBLIC.")
+        o.Text, o.option("--public-counts FILE", "What the proof is about, without PUBLIC.")
     ] = None,
     pilot: Annotated[
         list[str] | None,
@@ -73,28 +64,24 @@ def verify(
     states.
     The exit code is 1 if the claim is not shown.
     """
-    own = read_mechanism(mechanism)
-    if own.claims is None:
+    loaded = read_mechanism(mechanism)
+    if loaded.claims is None:
         raise CommandError(f"{mechanism} claims nothing that could be verified.")
     from_reports = bool(pilot) and witness is public is public_counts is None
     if not from_reports and (
         (public is None) == (public_counts is None) or (public_counts and witness is None)
     ):
         raise CommandError("give the public table; or --witness, and it or --public-counts.")
-    if reports > 1 and own.claims.known is not None:
-        raise CommandError("--reports is for mechanisms that promise nothing about known columns.")
-    if eps is None and reports > 1:
-        eps = own.claims.bound_of(reports)
     from skrldp.certificate import counts_to_json, witness_of
 
-    is_manifest = isinstance(own, Manifest)
-    blocks = own.mechanisms if is_manifest else [own]
+    is_manifest = isinstance(loaded, Manifest)
+    blocks = loaded.mechanisms if is_manifest else [loaded]
     if public_counts is None:
         joints = [
-            _joint_of(one, np.ones((len(one.secrets), len(one.values))))
+            _joint_of(block, np.ones((len(block.secrets), len(block.values))))
             if from_reports
-            else _counted(one, str(public), counts, missing or [])
-            for one in blocks
+            else _counted(block, str(public), counts, missing or [])
+            for block in blocks
         ]
         joint = joints if is_manifest else joints[0]
         table = counts_to_json(joint).encode()
@@ -102,18 +89,18 @@ def verify(
         table = read_text(public_counts)
     tell("proving")
     try:
-        proof = witness_of(own, joint, eps, reports) if witness is None else read_text(witness)
+        proof = witness_of(loaded, joint, eps) if witness is None else read_text(witness)
     except (CertificateError, ValueError) as problem:
         print(f"not shown: {problem}")
         return FAILED
-    return 0 if _checked(own, table, proof, eps, reports, pilot) else FAILED
+    return 0 if _checked(loaded, table, proof, eps, pilot) else FAILED
 
 
 def _counted(
-    own: Mechanism, path: str, counts: str | None, missing: list[str]
+    mechanism: Mechanism, path: str, counts: str | None, missing: list[str]
 ) -> JointDistribution:
     """Count the records of a public table in the mechanism's cells."""
-    reader = reader_of(own, "all")
+    reader = reader_of(mechanism, "all")
     if reader.knots:
         raise CommandError(
             "the mechanism rounds numbers at random, so that its counts cannot be computed again "
@@ -121,47 +108,49 @@ def _counted(
         )
     names = list(reader.known)
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
-    totals = np.zeros(len(own.secrets) * len(own.values))
+    totals = np.zeros(len(mechanism.secrets) * len(mechanism.values))
     table = Table(path, with_counts(names, counts, path))
     batches = read_records(reader, table, missing, progress(table.batches(), path))
     for batch, weights, _ in weighted(batches, counts, path):
         totals += np.bincount(cells_of(batch), weights, len(totals))
-    return _joint_of(own, totals)
+    return _joint_of(mechanism, totals)
 
 
-def _joint_of(own: Any, counts: Any) -> JointDistribution:
+def _joint_of(mechanism: Any, counts: Any) -> JointDistribution:
     """Return the distribution of counted records, with what the mechanism states of its values."""
     from skrldp.joint import JointDistribution
 
-    stated = own.claims.main.around
-    counts = np.asarray(counts).reshape(len(own.secrets), len(own.values))
-    most = _most_values_of(stated)
-    most = None if most is None else max(most, len(own.values))
+    stated = mechanism.claims.main.around
+    counts = np.asarray(counts).reshape(len(mechanism.secrets), len(mechanism.values))
+    n_values = _most_values_of(stated)
+    n_values = None if n_values is None else max(n_values, len(mechanism.values))
     chance = None
     if stated.values_from == "frequent":
-        chance = _chance_of_infrequent(own, counts.sum(axis=0), most)
+        chance = _chance_of_infrequent(mechanism, counts.sum(axis=0), n_values)
     return JointDistribution(
         counts,
-        own.secrets,
-        own.values,
+        mechanism.secrets,
+        mechanism.values,
         alphabet=stated.values_from,
-        most_values=most,
+        most_values=n_values,
         beta_of_values=chance,
     )
 
 
-def _chance_of_infrequent(own: Mechanism, counts: Any, most: int | None) -> float:
+def _chance_of_infrequent(mechanism: Mechanism, counts: Any, n_values: int | None) -> float:
     """Bound the probability that values with so few of these records are not frequent (a2,)."""
-    members = [value if isinstance(value, tuple) else (value,) for value in own.values]
-    others = own.others or (None,) * len(members[0])
-    if not any(others) and most == len(members) + 1:  # combinations were learned as such
+    members = [value if isinstance(value, tuple) else (value,) for value in mechanism.values]
+    other_names = mechanism.others or (None,) * len(members[0])
+    if not any(other_names) and n_values == len(members) + 1:  # combinations were learned as such
         return chance_of_infrequent(int(counts.sum()), int(counts.min()))
     fewest = []
-    for place, other in enumerate(others):
-        column = Column.of_values(place, (member[place] for member in members))
-        records = np.bincount(column.codes([m[place] for m in members]), counts, len(column))
-        kept = np.arange(len(column)) != (column.other if other else None)
-        fewest += [] if isinstance(other, tuple) else [int(records[kept].min(initial=counts.sum()))]
+    for position, name in enumerate(other_names):
+        column = Column.of_values(position, (member[position] for member in members))
+        records = np.bincount(column.codes([m[position] for m in members]), counts, len(column))
+        is_listed = np.arange(len(column)) != (column.other if name else None)
+        fewest += (
+            [] if isinstance(name, tuple) else [int(records[is_listed].min(initial=counts.sum()))]
+        )
     chances = [chance_of_infrequent(int(counts.sum()), records) for records in fewest]
     return len(chances) * max(chances, default=0.0)
 
@@ -180,118 +169,117 @@ def _most_values_of(stated: Around) -> int | None:
     return int(stated.n_values + (asymptotic and stated.values_from == "frequent"))
 
 
-def _set_by_rule(around: Around) -> Any:
+def _set_by_rule(stated: Around) -> Any:
     """Make the parameter object of a set that is claimed: by its rule."""
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
-    if around.is_everything:
+    if stated.is_everything:
         return AllDistributions()
-    assert around.rule is not None and around.beta is not None
-    if around.bounds is not None:
-        radius = "asymptotic" if around.rule == "reports-asymptotic" else "finite-sample"
-        return LikelihoodRatioSet(around.beta, radius=radius, drift=around.numbers["drift"])
-    if around.kind == "renyi":
-        return RenyiBall(around.numbers["alpha"], beta=around.beta, radius=around.rule)
-    return LikelihoodRatioSet(around.beta, radius=around.rule, drift=around.numbers["drift"])
+    assert stated.rule is not None and stated.beta is not None
+    if stated.bounds is not None:
+        radius = "asymptotic" if stated.rule == "reports-asymptotic" else "finite-sample"
+        return LikelihoodRatioSet(stated.beta, radius=radius, drift=stated.numbers["drift"])
+    if stated.kind == "renyi":
+        return RenyiBall(stated.numbers["alpha"], beta=stated.beta, radius=stated.rule)
+    return LikelihoodRatioSet(stated.beta, radius=stated.rule, drift=stated.numbers["drift"])
 
 
 def _checked(
-    own: Mechanism | Manifest,
+    mechanism: Mechanism | Manifest,
     counts: bytes,
     witness: bytes | str,
     eps: float | None,
-    reports: int,
     pilots: list[str] | None,
 ) -> bool:
     """Check a proof, make the sets of distributions again, and print what is shown."""
     from skrldp.certificate import verify as check
 
-    verdict = check(own.to_json(), counts, witness, eps, reports)
+    verdict = check(mechanism.to_json(), counts, witness, eps)
     holds, message, shown = verdict.holds, verdict.message, list(verdict.shown)
     claims = []
     if holds:
         tables = js.loads(counts)
-        blocks = own.mechanisms if isinstance(own, Manifest) else [own]
-        each = zip(blocks, tables.get("blocks", [tables]), strict=True)
-        for k, (one, table) in enumerate(each):
-            assert one.claims is not None
-            joint = _joint_of(one, table.get("records", table["counts"]))
-            claims.append(Claims(tuple(_as_counted(each, joint) for each in one.claims)))
-            again = _radii_again if one.claims.main.around.bounds is None else _bounds_again
-            for enough, said in again(one, joint, pilots):
-                shown.append(f"block {k}, {said}" if len(blocks) > 1 else said)
+        blocks = mechanism.mechanisms if isinstance(mechanism, Manifest) else [mechanism]
+        numbered = zip(blocks, tables.get("blocks", [tables]), strict=True)
+        for k, (block, table) in enumerate(numbered):
+            assert block.claims is not None
+            joint = _joint_of(block, table.get("records", table["counts"]))
+            claims.append(Claims(tuple(_as_counted(claim, joint) for claim in block.claims)))
+            recheck = _radii_again if block.claims.main.around.bounds is None else _bounds_again
+            for enough, sentence in recheck(block, joint, pilots):
+                shown.append(f"block {k}, {sentence}" if len(blocks) > 1 else sentence)
                 if holds and not enough:
                     holds, message = False, f"not shown: {shown[-1]}"
     if holds:
-        known = claims[0] if isinstance(own, Mechanism) else Claims.merged(claims)
-        notes = dict.fromkeys(text for one in blocks for text in notes_of(one))
-        about = [*claim_lines(known), *(("note", text) for text in notes)]
-        name = "mechanism" if isinstance(own, Mechanism) else "manifest"
-        shown += [f"{label}: {said}" for label, said in [*about, (name, own.digest)]]
+        known = claims[0] if isinstance(mechanism, Mechanism) else Claims.merged(claims)
+        notes = dict.fromkeys(text for block in blocks for text in notes_of(block))
+        lines = [*claim_lines(known), *(("note", text) for text in notes)]
+        name = "mechanism" if isinstance(mechanism, Mechanism) else "manifest"
+        shown += [f"{label}: {sentence}" for label, sentence in [*lines, (name, mechanism.digest)]]
     print(*map(in_one_line, [message, *shown]), sep="\n")
     return holds
 
 
-def _as_counted(one: Claim, joint: JointDistribution) -> Claim:
+def _as_counted(claim: Claim, joint: JointDistribution) -> Claim:
     """Return a claim, with what the counted records say of where values come from."""
-    if one.around.values_from != "frequent":
-        return one
-    of_survey = one.around.rule == "survey"  # for which many records do not suffice
-    source = "learned" if of_survey else joint.alphabet_for(one.around.beta)
-    return replace(one, around=replace(one.around, values_from=source))
+    if claim.around.values_from != "frequent":
+        return claim
+    of_survey = claim.around.rule == "survey"  # for which many records do not suffice
+    source = "learned" if of_survey else joint.alphabet_for(claim.around.beta)
+    return replace(claim, around=replace(claim.around, values_from=source))
 
 
-def _stated_by_rule(own: Mechanism, joint: JointDistribution, claim: Claim) -> Around:
+def _stated_by_rule(mechanism: Mechanism, joint: JointDistribution, claim: Claim) -> Around:
     """Return the set that a claim's rule makes of counts, in groups by the known columns."""
     from skrldp.privacy.requirements import Requirements
 
-    rule, columns = _set_by_rule(claim.around), columns_of(own)
-    others = [name for name, flag in columns if not flag]
-    known = [] if isinstance(claim.known, str) else [others.index(name) for name in claim.known]
-    of_s = own.claims.main.around if own.claims is not None else claim.around
+    rule, columns = _set_by_rule(claim.around), columns_of(mechanism)
+    names = [name for name, flag in columns if not flag]
+    known = [] if isinstance(claim.known, str) else [names.index(name) for name in claim.known]
+    of_s = mechanism.claims.main.around if mechanism.claims is not None else claim.around
     main = rule if of_s.is_everything or of_s.rule in ("given", "survey") else _set_by_rule(of_s)
-    asked = Requirements.asked(
+    requirements = Requirements.asked(
         joint,
         main.fit_set(joint),
         known=known,
-        observe=own.observe,
+        observe=mechanism.observe,
         fit=rule.fit_set,
         columns=columns,
     )
-    return asked.items[-1].region.uncertainty.stated()
+    return requirements.items[-1].region.uncertainty.stated()
 
 
-def _bounds_again(own: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool, str]]:
+def _bounds_again(mechanism: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool, str]]:
     """Compute bounds from private reports again, if their mechanisms are given."""
     from skrldp.certificate import verify_bounds
 
     if not pilots:
         return [(True, "bounds: as stated; --pilot computes them from the counts of reports")]
-    verdict = verify_bounds(own.to_json(), [read_text(name) for name in pilots])
+    verdict = verify_bounds(mechanism.to_json(), [read_text(name) for name in pilots])
     problem = verdict.message.removeprefix("not shown: ")
     return [(verdict.holds, verdict.shown[0] if verdict.holds else problem)]
 
 
-def _radii_again(own: Any, joint: JointDistribution, _: Any = None) -> list[tuple[bool, str]]:
+def _radii_again(mechanism: Any, joint: JointDistribution, _: Any = None) -> list[tuple[bool, str]]:
     """Make each set by its rule again; whether the stated one is as large, and a sentence."""
-    found = []
-    main, everywhere = own.claims.main, own.claims.everywhere
-    for claim in own.claims:
-        around, enough = claim.around, True
+    verdicts = []
+    main, everywhere = mechanism.claims.main, mechanism.claims.everywhere
+    for claim in mechanism.claims:
+        stated, enough = claim.around, True
         if claim.known == "all" or (claim is everywhere and claim is not main):
             continue  # about no set
-        if around.is_everything:
+        if stated.is_everything:
             words = "there is none, as all distributions are meant"
-        elif around.rule in ("given", "survey"):
+        elif stated.rule in ("given", "survey"):
             words = "stated by its numbers alone, which counts cannot show"
         else:
-            again = _stated_by_rule(own, joint, claim)
-            numbers = {name: size for name, size in around.numbers.items() if name != "alpha"}
-            enough = again.kind == around.kind and (again.beta or 0.0) <= (around.beta or 0.0)
-            enough = enough and all(size >= again.numbers[name] for name, size in numbers.items())
-            said = ", ".join(f"{name}={size!r}" for name, size in numbers.items())
+            by_rule = _stated_by_rule(mechanism, joint, claim)
+            numbers = {name: size for name, size in stated.numbers.items() if name != "alpha"}
+            enough = by_rule.kind == stated.kind and (by_rule.beta or 0.0) <= (stated.beta or 0.0)
+            enough = enough and all(size >= by_rule.numbers[name] for name, size in numbers.items())
+            text = ", ".join(f"{name}={size!r}" for name, size in numbers.items())
             how = "as large as" if enough else "NOT as large as"
-            words = f"{said} is {how} the rule {around.rule!r} makes it"
-        about = f" of {columns_in_words(claim.secret)}" + f" {observer_in_words(claim)}".rstrip()
-        found.append((enough, f"radius{about}: {words}"))
-    return found
+            words = f"{text} is {how} the rule {stated.rule!r} makes it"
+        subject = f" of {columns_in_words(claim.secret)}" + f" {observer_in_words(claim)}".rstrip()
+        verdicts.append((enough, f"radius{subject}: {words}"))
+    return verdicts

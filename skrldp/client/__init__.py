@@ -82,10 +82,10 @@ def load(
 
     if not (digest is None or isinstance(digest, str)):
         raise TypeError(f"digest must be a str of hexadecimal digits, got {type(digest).__name__}.")
-    found = read_json(text)
-    if digest is not None and digest != found.digest:
-        raise ValueError(f"this is a different mechanism: its digest is {found.digest}.")
-    if isinstance(found, Manifest):
+    loaded = read_json(text)
+    if digest is not None and digest != loaded.digest:
+        raise ValueError(f"this is a different mechanism: its digest is {loaded.digest}.")
+    if isinstance(loaded, Manifest):
         if limit is not None:
             raise ValueError(
                 "the reports of a manifest are not counted (limit): each person reports one block, "
@@ -93,8 +93,8 @@ def load(
             )
         from skrldp.client.clients import BlockClient
 
-        return BlockClient(found, permanent_key=permanent_key, random_state=random_state)
-    return Client(found, permanent_key=permanent_key, limit=limit, random_state=random_state)
+        return BlockClient(loaded, permanent_key=permanent_key, random_state=random_state)
+    return Client(loaded, permanent_key=permanent_key, limit=limit, random_state=random_state)
 
 
 def __getattr__(name: str) -> Any:

@@ -26,13 +26,7 @@ from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.draws import AliasTable, BlockTable
-from skrldp.sampling.random_bits import (
-    KeyedStream,
-    OctetIds,
-    RandomStream,
-    Tapes,
-    fresh_draws,
-)
+from skrldp.sampling.random_bits import KeyedStream, OctetIds, RandomStream, Tapes, fresh_draws
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -117,11 +111,11 @@ class Memory:
 
         Shapes: `cells` (n,); returns (n,).
         """
-        parts = [
+        chunks_drawn = [
             table.sample(cells[rows], Tapes(self.octets(cells[rows], persons[rows])))
             for rows in chunks(max(1, len(cells)), _ROWS)
         ]
-        return np.concatenate(parts)
+        return np.concatenate(chunks_drawn)
 
     def octets(
         self, cells: NDArray[Any], persons: Sequence[bytes], stream: KeyedStream | None = None
@@ -131,16 +125,16 @@ class Memory:
         Shapes: `cells` (n,); returns (n, 16). The stream is that of reports if not given.
         """
         stream = stream or self._stream
-        found = np.empty((len(persons), _TAPE), dtype=np.uint8)
+        tapes = np.empty((len(persons), _TAPE), dtype=np.uint8)
         for letter in (b"s", b"b"):
             rows = [row for row, person in enumerate(persons) if person[:1] == letter]
             if rows:
-                own = [persons[row][1:] for row in rows]
-                octets = np.frombuffer(b"".join(own), dtype=np.uint8)
-                ends = np.cumsum([0, *map(len, own)])
+                identities = [persons[row][1:] for row in rows]
+                octets = np.frombuffer(b"".join(identities), dtype=np.uint8)
+                ends = np.cumsum([0, *map(len, identities)])
                 ids = OctetIds(octets, ends, are_strings=letter == b"s")
-                found[rows] = stream.tapes(cells[rows], ids)
-        return found
+                tapes[rows] = stream.tapes(cells[rows], ids)
+        return tapes
 
 
 def _randomness(
@@ -178,10 +172,10 @@ def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
             else "this client's reports are fresh and not counted, so an id is of no use: leave it "
             "out, or make reports permanent by load(text, permanent_key=key)."
         )
-    found = [] if ids is None else list(ids)
-    if kind and len(found) != n_records:
-        raise ValueError(f"there are {n_records:,} records, but {len(found):,} ids.")
-    return found
+    checked = [] if ids is None else list(ids)
+    if kind and len(checked) != n_records:
+        raise ValueError(f"there are {n_records:,} records, but {len(checked):,} ids.")
+    return checked
 
 
 def octets_of(person: Any) -> bytes:
@@ -343,20 +337,20 @@ class ReportLimit(SetOnce):
         prefix = hashlib.sha256(_DOMAIN + bytes.fromhex(digest))
         keys = []
         for person in persons:
-            own = prefix.copy()
-            own.update(octets_of(person))
-            keys.append(own.digest())
+            hasher = prefix.copy()
+            hasher.update(octets_of(person))
+            keys.append(hasher.digest())
         with self._counts("rw") as counts:
             for key, wanted in Counter(keys).items():
                 row = counts.execute("SELECT made FROM reports WHERE person = ?", (key,)).fetchone()
-                made = row[0] if row else 0
-                if made + wanted > self.per_person:
+                count = row[0] if row else 0
+                if count + wanted > self.per_person:
                     raise ReportLimitError(
-                        f"record {keys.index(key)}: {made} of {self.per_person} reports about this "
-                        f"person were made, and {wanted} more are too many: "
+                        f"record {keys.index(key)}: {count} of {self.per_person} reports about "
+                        f"this person were made, and {wanted} more are too many: "
                         f"{together(self.per_person, bound)}. Nothing was reported."
                     )
-                counts.execute("REPLACE INTO reports VALUES (?, ?)", (key, made + wanted))
+                counts.execute("REPLACE INTO reports VALUES (?, ?)", (key, count + wanted))
 
     @contextmanager
     def _counts(self, mode: str) -> Iterator[Connection]:
@@ -532,7 +526,7 @@ class Client(SetOnce):
         kind = None if self._limit is None else "counted reports (limit)"
         kind = kind if memory is None else _PERMANENT
         if memory is not None:
-            persons = cache(lambda n: [octets_of(one) for one in _checked_ids(ids, n, kind)])
+            persons = cache(lambda n: [octets_of(person) for person in _checked_ids(ids, n, kind)])
             cells = cells_of(memory.draws(persons))
             return memory.sample(table, cells, persons(len(cells)))
         cells = cells_of(lambda *column: fresh_draws(self._stream or RandomStream())(*column))
@@ -634,7 +628,9 @@ class BlockClient(SetOnce):
             secrets, values = self._reader.codes(records, fresh_draws(stream))
             _checked_ids(ids, len(secrets), None)
             return self.manifest.sample(secrets, values, stream)
-        persons = cache(lambda n: [octets_of(one) for one in _checked_ids(ids, n, _PERMANENT)])
+        persons = cache(
+            lambda n: [octets_of(person) for person in _checked_ids(ids, n, _PERMANENT)]
+        )
         secrets, values = self._reader.codes(records, memory.draws(persons))
         of_all = persons(len(secrets))
         return self.manifest.sample_with(

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import (
-    OTHER,
-    Column,
-    Factorized,
-    hint_of,
-    known_of,
-    listed,
-    named,
-)
+from skrldp.alphabet.columns import OTHER, Column, Factorized, hint_of, known_of, listed, named
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.numbers import Draws, Knots, Numbers
 from skrldp.alphabet.values import CategoryError, brief
@@ -66,24 +58,23 @@ class RecordReader:
             wanted, self._shape = wanted[:1], (1, len(secrets))
         self._parts = []
         for members, flag in wanted:
-            places = [place for place, (_, sensitive) in enumerate(columns) if sensitive is flag]
-            own = [None] * len(places) if flag or others is None else others
-            rare = [entry if isinstance(entry, tuple) else () for entry in own]
-            cut = None if numbers is None else [numbers[place] for place in places]
-            alphabet = Alphabet.of_members([self._names[p] for p in places], members, rare, cut)
-            takes_all = [entry is True for entry in own]
-            self._parts.append(_Part(alphabet, places, takes_all))
-        self._wanted = sorted(place for part in self._parts for place in part.places)
+            positions = [index for index, (_, sensitive) in enumerate(columns) if sensitive is flag]
+            others_of = [None] * len(positions) if flag or others is None else others
+            rare = [entry if isinstance(entry, tuple) else () for entry in others_of]
+            cut = None if numbers is None else [numbers[index] for index in positions]
+            alphabet = Alphabet.of_members([self._names[p] for p in positions], members, rare, cut)
+            takes_all = [entry is True for entry in others_of]
+            self._parts.append(_Part(alphabet, positions, takes_all))
+        self._wanted = sorted(index for part in self._parts for index in part.places)
 
     @classmethod
     def of(cls, mechanism: Any, observe: str | None = None) -> RecordReader:
         """Return the encoder of records; by default, for what the mechanism observes."""
         named, seen = mechanism.columns, observe or mechanism.observe
         columns = named or (("secret", True), ("value", False))
-        own = mechanism
-        return cls(
-            columns, own.secrets, own.values, seen, own.others, own.numbers if named else None
-        )
+        numbers = mechanism.numbers if named else None
+        parts = mechanism.secrets, mechanism.values
+        return cls(columns, *parts, seen, mechanism.others, numbers)
 
     @property
     def columns(self) -> list[Column]:
@@ -105,7 +96,7 @@ class RecordReader:
         raw = self._picked(record, "the record")
         numbers = [part.number(raw) for part in self._parts]
         if min(numbers) < 0:  # this rounds, takes unknown values as "other", or raises the error
-            return int(self._coded({place: [value] for place, value in raw.items()}, draws)[0])
+            return int(self._coded({index: [value] for index, value in raw.items()}, draws)[0])
         return numbers[0] if len(numbers) == 1 else numbers[0] * self._shape[1] + numbers[1]
 
     def cells(self, records: Any, draws: Draws | None = None) -> NDArray[Any]:
@@ -117,16 +108,16 @@ class RecordReader:
 
     def _coded(self, columns: dict[int, Any], draws: Draws | None) -> NDArray[Any]:
         """Combine the parts' members into cells."""
-        found = [
-            part.indices([columns[place] for place in part.places], draws) for part in self._parts
+        members = [
+            part.indices([columns[index] for index in part.places], draws) for part in self._parts
         ]
-        secrets = found[0] if len(found) > 1 else np.zeros_like(found[0])
-        return combine(secrets, found[-1], self._shape)
+        secrets = members[0] if len(members) > 1 else np.zeros_like(members[0])
+        return combine(secrets, members[-1], self._shape)
 
     @property
     def known(self) -> dict[Any, list[Any] | Numbers]:
         """By column, the values that a record may have, or its Bins or Knots."""
-        return {name: own for part in self._parts for name, own in part.known()}
+        return {name: values for part in self._parts for name, values in part.known()}
 
     _or_tuple = ", or a tuple in this order"
 
@@ -136,7 +127,7 @@ class RecordReader:
         """Pick the values of the columns that are needed, by their positions."""
         if hasattr(record, "keys"):
             self._check_names(record.keys(), what)  # a default must not replace a value
-            return {place: record[self._names[place]] for place in self._wanted}
+            return {index: record[self._names[index]] for index in self._wanted}
         _refuse_masked(record)
         if isinstance(record, np.ndarray) and record.ndim != 1:
             raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
@@ -160,7 +151,7 @@ class RecordReader:
             return dict(zip(self._wanted, parts, strict=True))
         if isinstance(records, list | tuple):
             rows = [self._picked(row, f"record {n}") for n, row in enumerate(records)]
-            return {place: [row[place] for row in rows] for place in self._wanted}
+            return {index: [row[index] for row in rows] for index in self._wanted}
         names = _column_names(records)
         if names is None:
             raise ValueError(
@@ -169,14 +160,14 @@ class RecordReader:
             )
         self._check_names(names, "the table")
         columns = {p: _column(self._names[p], records[self._names[p]]) for p in self._wanted}
-        lengths = {self._names[place]: len(column) for place, column in columns.items()}
+        lengths = {self._names[index]: len(column) for index, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"the columns differ in length: {brief(str(lengths))}. {_NOTHING}")
         return columns
 
     def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
         if n == len(self._names):
-            return [items[place] for place in self._wanted]
+            return [items[index] for index in self._wanted]
         if n == len(self._wanted):
             return list(items)
         alone = f", or the {len(self._wanted)} that are not sensitive" if self._of_u else ""
@@ -186,8 +177,8 @@ class RecordReader:
         )
 
     def _check_names(self, names: Collection[Any], what: str) -> None:
-        for place in self._wanted:
-            name = self._names[place]
+        for index in self._wanted:
+            name = self._names[index]
             if name not in names or (isinstance(names, list) and names.count(name) > 1):
                 problem = "has twice" if name in names else "lacks"
                 raise ValueError(
@@ -196,7 +187,7 @@ class RecordReader:
                 )
 
     def _listed_names(self) -> str:
-        return listed([self._names[place] for place in self._wanted])
+        return listed([self._names[index] for index in self._wanted])
 
 
 def _column_names(table: Any) -> list[Any] | None:
@@ -248,7 +239,7 @@ def _refuse_masked(array: Any) -> None:
 class BlockReader(RecordReader):
     """Finds the codes of raw records in every column of a manifest, whatever block they report.
 
-    A manifest does not hold the order of its table's columns. Values by position would be those of
+    A manifest does not hold the order of its table's columns. Values by index would be those of
     other columns, and S be reported as U, so they are read only where the names are the places.
     """
 
@@ -262,10 +253,10 @@ class BlockReader(RecordReader):
         if self._has_secret:
             alphabet = manifest.secret_alphabet
             self._parts.append(_Part(alphabet, secret, [False] * len(secret)))
-        for place, column in enumerate(manifest.encoders, len(secret)):
+        for index, column in enumerate(manifest.encoders, len(secret)):
             takes_all = manifest.others[column.name] is True
-            self._parts.append(_Part(Alphabet((column,)), [place], [takes_all]))
-        self._wanted = sorted(place for part in self._parts for place in part.places)
+            self._parts.append(_Part(Alphabet((column,)), [index], [takes_all]))
+        self._wanted = sorted(index for part in self._parts for index in part.places)
 
     def codes(
         self, records: Any, draws: Draws | None = None
@@ -275,12 +266,12 @@ class BlockReader(RecordReader):
         Shapes: `records` (n, k); returns arrays (n,). `draws` are for numbers that are rounded.
         """
         columns = self._columns(records)
-        found = [
-            part.indices([columns[place] for place in part.places], draws) for part in self._parts
+        members = [
+            part.indices([columns[index] for index in part.places], draws) for part in self._parts
         ]
         if self._has_secret:
-            return found[0], found[1:]
-        return np.zeros_like(found[0], np.uint8), found
+            return members[0], members[1:]
+        return np.zeros_like(members[0], np.uint8), members
 
     _or_tuple = ""
 
@@ -295,7 +286,7 @@ class BlockReader(RecordReader):
             raise ValueError(
                 f"{what} has {n} values, but the table has {width} columns. {_NOTHING}"
             )
-        return [items[self._names[place]] for place in self._wanted]
+        return [items[self._names[index]] for index in self._wanted]
 
 
 # --- S and U -------------------------------------------------------------------------------------
@@ -305,25 +296,27 @@ class _Part:
     """S or U: its columns' places in a record, its alphabet, and which columns take any value."""
 
     def __init__(
-        self, alphabet: Alphabet, places: Sequence[int], takes_all: Sequence[bool]
+        self, alphabet: Alphabet, positions: Sequence[int], takes_all: Sequence[bool]
     ) -> None:
-        self.places = places
+        self.places = positions
         self.alphabet, self._takes_all = alphabet, takes_all
-        self._needs_all = any(one.may_be_rounded or one.is_rounded for one in alphabet.columns)
+        self._needs_all = any(
+            column.may_be_rounded or column.is_rounded for column in alphabet.columns
+        )
 
     def known(self) -> Iterator[tuple[Any, list[Any] | Numbers]]:
         """Yield each column's name and known values; "other" only if it is a value."""
         for column, takes_all in zip(self.alphabet.columns, self._takes_all, strict=True):
             has_others = takes_all or column.infrequent
-            own = [value for value in column.categories if not (has_others and value == OTHER)]
-            yield column.name, column.numbers or [*own, *column.infrequent]
+            values = [value for value in column.categories if not (has_others and value == OTHER)]
+            yield column.name, column.numbers or [*values, *column.infrequent]
 
     def number(self, record: Mapping[int, Any]) -> int:
         """Find the member that one record, given by positions, has; -1 if there may be none."""
         if self._needs_all:
             return -1
         try:
-            return self.alphabet.number([record[place] for place in self.places])
+            return self.alphabet.number([record[index] for index in self.places])
         except (TypeError, ValueError):  # a value cannot be a category
             return -1
 
@@ -333,17 +326,17 @@ class _Part:
         Raises ValueError if a value or a combination is unknown.
         """
         columns, codes = self.alphabet.columns, []
-        for column, own, takes_all in zip(columns, values, self._takes_all, strict=True):
-            code = _codes(column, own, draws)
+        for column, entries, takes_all in zip(columns, values, self._takes_all, strict=True):
+            code = _codes(column, entries, draws)
             if code.min(initial=0) < 0 and not takes_all:
-                hint = hint_of(column, (own[row] for row in np.flatnonzero(code < 0)))
+                hint = hint_of(column, (entries[row] for row in np.flatnonzero(code < 0)))
                 raise ValueError(self._unknown([column], hint))
             codes.append(code)
         group = any(self._takes_all)
-        found = self.alphabet.index_with_others(codes) if group else self.alphabet.index(codes)
-        if found.min(initial=0) < 0:
+        members = self.alphabet.index_with_others(codes) if group else self.alphabet.index(codes)
+        if members.min(initial=0) < 0:
             raise ValueError(self._unknown(columns))
-        return found
+        return members
 
     def _unknown(self, columns: Sequence[Column], hint: str = "") -> str:
         """Name the columns with unknown values or combinations; show neither these nor whose."""

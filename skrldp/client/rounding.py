@@ -25,8 +25,8 @@ class KeptRounding:
 
     def __init__(self, key: bytes, knots: Mapping[Any, Knots]) -> None:
         self._streams = {
-            name: KeyedStream(key, _digest_of(name, own), domain=ROUNDING)
-            for name, own in knots.items()
+            name: KeyedStream(key, _digest_of(name, points), domain=ROUNDING)
+            for name, points in knots.items()
         }
 
     def draws(self, tapes: Callable[[KeyedStream, NDArray[np.int64]], NDArray[np.uint8]]) -> Draws:
