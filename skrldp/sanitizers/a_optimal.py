@@ -139,11 +139,11 @@ class AOptimalSanitizer(ObservingSanitizer):
         "tol": check_gap,
     }
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
-        requirements = design_requirements(asked, self.uncertainty)
-        criterion = self._criterion(asked.joint, requirements, record)
-        problem = CriterionProblem(asked.joint, criterion, self.tol)
-        design = self._optimum(asked, requirements, problem).numbered(asked.joint)
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
+        requirements = design_requirements(promise, self.uncertainty)
+        criterion = self._criterion(promise.joint, requirements, record)
+        problem = CriterionProblem(promise.joint, criterion, self.tol)
+        design = self._optimum(promise, requirements, problem).numbered(promise.joint)
         if not np.isfinite(design.solution.objective):
             raise InfeasibleError(
                 "no mechanism was found from whose reports all targets are identifiable at "
@@ -154,11 +154,11 @@ class AOptimalSanitizer(ObservingSanitizer):
     def _criterion(
         self, joint: JointDistribution, requirements: Requirements, record: Record
     ) -> Variance:
-        asked = self._asked(joint, record)
-        scaled = asked.functions * np.sqrt(asked.weights)[:, None]
+        targets = self._asked(joint, record)
+        scaled = targets.functions * np.sqrt(targets.weights)[:, None]
         distribution = requirements.fold(joint.smoothed())
         if self.observe == "nonsensitive":
-            scaled = _of_u_alone(scaled, joint, asked)
+            scaled = _of_u_alone(scaled, joint, targets)
         return Variance(distribution, scaled)
 
     def _asked(self, joint: JointDistribution, record: Record) -> WeightedFunctions:
@@ -170,21 +170,21 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     def _summarise(self, joint: JointDistribution, design: Designed) -> tuple[dict[str, Any], str]:
         figures, words = super()._summarise(joint, design)
-        asked = self._asked(joint, design.mechanism)
-        variances = self._variances(design, joint.probabilities, asked)
-        figures |= {"variances_": variances, "targets_": asked.names}
-        total = float(variances @ asked.weights)
+        targets = self._asked(joint, design.mechanism)
+        variances = self._variances(design, joint.probabilities, targets)
+        figures |= {"variances_": variances, "targets_": targets.names}
+        total = float(variances @ targets.weights)
         words = f"{words}, sum of variances {total:.5g} / n"
         if not isinstance(self.targets, str | None):  # targets are named
             errors = np.sqrt(variances / joint.n)
-            words += f". Standard errors from {joint.n:,} reports: {_listed(asked.names, errors)}"
-            warn_of_useless(asked, errors, joint.n)
+            words += f". Standard errors from {joint.n:,} reports: {_listed(targets.names, errors)}"
+            warn_of_useless(targets, errors, joint.n)
         return figures, words
 
     def _variances(
-        self, design: Designed, probabilities: Floats, asked: WeightedFunctions
+        self, design: Designed, probabilities: Floats, targets: WeightedFunctions
     ) -> Floats:
-        criterion = Variance(probabilities.ravel(), asked.functions)
+        criterion = Variance(probabilities.ravel(), targets.functions)
         return criterion.variances(design.mechanism.matrix)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
@@ -207,8 +207,8 @@ class AOptimalSanitizer(ObservingSanitizer):
         """
         fitted = self._state()
         joint = self._distribution_of(X, sample_weight, fitted)
-        asked = self._asked(fitted.joint, fitted.mechanism)
-        return -float(self._variances(fitted.design, joint.probabilities, asked) @ asked.weights)
+        goals = self._asked(fitted.joint, fitted.mechanism)
+        return -float(self._variances(fitted.design, joint.probabilities, goals) @ goals.weights)
 
 
 # Weight of the variance of a mean, relative to that of the number itself. The error of
@@ -219,31 +219,31 @@ _MEANS = 3.0
 
 def _means_of_knots(record: Record, distribution: Floats) -> list[Mean]:
     """Return the means of columns with knots, as targets beside shares."""
-    found = []
+    means = []
     for name, numbers in getattr(record, "numbers_by_name", {}).items():
         if isinstance(numbers, Knots):
             knots, _ = numbers_of_cells(group_cells(record, [name], "all"))
             variance = float(distribution @ knots**2 - (distribution @ knots) ** 2)
             if variance > 0.0:
-                found.append(Mean(name, weight=_MEANS / variance))
-    return found
+                means.append(Mean(name, weight=_MEANS / variance))
+    return means
 
 
 def _listed(names: Sequence[Any], errors: Floats) -> str:
     """Name some targets, with their errors."""
-    some = zip(names[:_SHOWN], errors, strict=False)
-    more = f", ... ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else ""
-    told = (f"{target_in_words(name)}: {in_digits(error, 2)}" for name, error in some)
-    return ", ".join(told) + more
+    shown = zip(names[:_SHOWN], errors, strict=False)
+    rest = f", ... ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else ""
+    texts = (f"{target_in_words(name)}: {in_digits(error, 2)}" for name, error in shown)
+    return ", ".join(texts) + rest
 
 
-def _of_u_alone(functions: Floats, joint: JointDistribution, asked: WeightedFunctions) -> Floats:
+def _of_u_alone(functions: Floats, joint: JointDistribution, targets: WeightedFunctions) -> Floats:
     """Write functions of X that depend on U alone as functions of U."""
     by_secret = functions.reshape(-1, *joint.counts.shape)
     differ = np.flatnonzero((by_secret != by_secret[:, :1]).any(axis=(1, 2)))
     if len(differ):
         raise ValueError(
             "observe='nonsensitive' reveals nothing about S beyond U, so targets must be functions "
-            f"of U, and {asked.names[differ[0]]!r} is not."
+            f"of U, and {targets.names[differ[0]]!r} is not."
         )
     return by_secret[:, 0]

@@ -213,7 +213,7 @@ class BaseSanitizer(TableTransformer):
 
     # -- what a subclass decides ------------------------------------------------------------------
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
         """Return a mechanism, its proof, and the solution behind it.
 
         `around` is the set of the parameter `uncertainty`; `record` names the columns.
@@ -261,8 +261,8 @@ class BaseSanitizer(TableTransformer):
                     f"{name} cannot be set where {outer} is None. State a set, as in "
                     f"{type(self).__name__}({outer}={_SETS[outer]})."
                 )
-        found: Self = super().set_params(**params)
-        return found
+        changed: Self = super().set_params(**params)
+        return changed
 
     # -- from a public table to a mechanism -------------------------------------------------------
 
@@ -349,26 +349,26 @@ class BaseSanitizer(TableTransformer):
         numbers = public_numbers(X, codec, weights, survey)
         if reports is not None:
             joint = estimated_joint(joint, codes.cells(codec.n_values), reports)
-        names = [(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)]
+        names = [(c.name, position in codec.sensitive) for position, c in enumerate(codec.columns)]
 
         # The set of distributions, and what is promised for them.
-        around = uncertainty.fit_set(joint)
-        joint = around.centred(joint)
-        for name, figure in around.fitted_attributes.items():
+        confidence_set = uncertainty.fit_set(joint)
+        joint = confidence_set.centred(joint)
+        for name, figure in confidence_set.fitted_attributes.items():
             setattr(uncertainty, name, figure)
         known = known_places(self, X)
-        asked = asked_of(
+        promise = asked_of(
             self,
             joint,
-            self._private_set(around),
+            self._private_set(confidence_set),
             lambda table: self._private_set(uncertainty.fit_set(table)),
             codec,
             known,
         )
-        tables = [(one.region.uncertainty, one.joint or joint) for one in asked]
-        sets = [own for own, _ in tables]
-        warn_of_weak_sets(around, joint, tables)
-        survey_told = told_of_survey(survey, joint, around, codes)
+        tables = [(item.region.uncertainty, item.joint or joint) for item in promise]
+        sets = [ball for ball, _ in tables]
+        warn_of_weak_sets(confidence_set, joint, tables)
+        survey_told = told_of_survey(survey, joint, confidence_set, codes)
         warn_of_identifiers(codec, joint)
         if not getattr(uncertainty, "drift", 0.0):
             warn_of_empty_values(joint, sets)
@@ -377,7 +377,7 @@ class BaseSanitizer(TableTransformer):
             warn_of_combinations(codec, self._most_cells)
 
         # The design: solved, rounded to integers and proven; then the mechanism with its claims.
-        design = self._design(asked, around, named_record(joint, names, codec, numbers))
+        design = self._design(promise, confidence_set, named_record(joint, names, codec, numbers))
         if design.utility is not None and not warned:
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
         warn_of_limits(design.solution)
@@ -401,14 +401,14 @@ class BaseSanitizer(TableTransformer):
             joint=joint,
             uncertainty=uncertainty,
             design=design,
-            known=tuple(codec.columns[place].name for place in known),
+            known=tuple(codec.columns[position].name for position in known),
             figures=figures,
             asked=snapshot(self),
             survey=survey_told,
         )
         if self.verbose:
-            parts = ([n for n, flag in names if flag is kind] for kind in (True, False))
-            print(f"{type(self).__name__}: {protected(*parts)}; {fitted.in_words}, {words}")
+            named = ([n for n, flag in names if flag is kind] for kind in (True, False))
+            print(f"{type(self).__name__}: {protected(*named)}; {fitted.in_words}, {words}")
         self._fitted = fitted
         return self
 
@@ -635,7 +635,7 @@ class BaseSanitizer(TableTransformer):
         if encode == "onehot":
             return [f"report_{symbol}" for symbol in range(fitted.mechanism.shape[0])]
         if columns is None:
-            columns = [f"x{place}" for place in range(len(fitted.codec.columns))]
+            columns = [f"x{position}" for position in range(len(fitted.codec.columns))]
         if encode == "cells":
             return list(columns)
         return [

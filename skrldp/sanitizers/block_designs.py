@@ -46,18 +46,18 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         )
     for name in ("sensitive", "observer_columns", "eps_worst_case"):
         # A place of the table is another column of a block, and requests are not dropped.
-        if (given := getattr(base, name, None)) is not None:
+        if (value := getattr(base, name, None)) is not None:
             raise ValueError(
-                f"base has {name}={given!r}, but the promise is the same for all blocks: "
+                f"base has {name}={value!r}, but the promise is the same for all blocks: "
                 f"leave {name} out of the base, and give it to BlockSanitizer."
             )
-    for given in as_list(getattr(base, "targets", None)):
-        selected = _selections_of(given) or [given]
-        names = [name for one in selected for name in as_list(one)]
+    for value in as_list(getattr(base, "targets", None)):
+        selected = _selections_of(value) or [value]
+        names = [name for columns in selected for name in as_list(columns)]
         if any(is_whole(name) or isinstance(name, slice) for name in names):
             # Of two blocks, the same place is two columns: each would be designed for another one.
             raise ValueError(
-                f"base has {given!r}, which selects a column by position, but positions "
+                f"base has {value!r}, which selects a column by position, but positions "
                 "differ between blocks: use names."
             )
     if base.survey is not None:
@@ -87,8 +87,8 @@ def blocks_of(
             "positions, so a client could not read an array of records. Rename the "
             "columns."
         )
-    rest = [place for place in numbers if place not in secret]
-    free = [place for place in rest if place not in known] or rest
+    rest = [i for i in numbers if i not in secret]
+    free = [i for i in rest if i not in known] or rest
     is_named = isinstance(sanitizer.blocks, str) and sanitizer.blocks in _NAMED
     if not is_named and not isinstance(sanitizer.blocks, list | tuple):
         raise ValueError(
@@ -96,19 +96,19 @@ def blocks_of(
             "column or a list of columns."
         )
     if is_named:
-        chosen: list[tuple[int, ...]] = [(place,) for place in free]
+        chosen: list[tuple[int, ...]] = [(i,) for i in free]
         if sanitizer.blocks == "pairs" and len(free) > 1:
             chosen = list(combinations(free, 2))
     else:
         chosen = [_places(X, block, names, secret) for block in sanitizer.blocks]
-    found = list(dict.fromkeys(tuple(sorted({*block, *known})) for block in chosen))
-    missing = [names[place] for place in rest if not any(place in block for block in found)]
+    distinct = list(dict.fromkeys(tuple(sorted({*block, *known})) for block in chosen))
+    missing = [names[i] for i in rest if not any(i in block for block in distinct)]
     if missing:
         raise ValueError(
             f"no block has the columns [{listed(missing)}], so they would not be reported: add "
             "them to a block, or leave them out of the table."
         )
-    return found
+    return distinct
 
 
 def design_of(
@@ -123,23 +123,23 @@ def design_of(
 ) -> BaseSanitizer:
     """Return the sanitizer of a block, not yet fitted."""
     columns = sorted({*secret, *block})
-    place = {column: position for position, column in enumerate(columns)}
-    one = clone(base)
-    around = default_uncertainty() if one.uncertainty is None else one.uncertainty
-    if "beta" in getattr(around, "get_params", dict)():
-        around.set_params(beta=beta)
-    own: dict[str, Any] = {
+    position_of = {column: position for position, column in enumerate(columns)}
+    design = clone(base)
+    uncertainty = default_uncertainty() if design.uncertainty is None else design.uncertainty
+    if "beta" in getattr(uncertainty, "get_params", dict)():
+        uncertainty.set_params(beta=beta)
+    parameters: dict[str, Any] = {
         "eps": sanitizer.eps,
-        "sensitive": [place[column] for column in secret] or slice(None),
+        "sensitive": [position_of[column] for column in secret] or slice(None),
         "categories": _own_categories(categories, names, columns, block),
-        "uncertainty": around,
+        "uncertainty": uncertainty,
         "encode": "symbol",
     }
-    if hasattr(one, "eps_worst_case"):
-        own["eps_worst_case"] = sanitizer.eps_worst_case
+    if hasattr(design, "eps_worst_case"):
+        parameters["eps_worst_case"] = sanitizer.eps_worst_case
     if known:
-        own["observer_columns"] = [place[column] for column in known]
-    return one.set_params(**own)
+        parameters["observer_columns"] = [position_of[column] for column in known]
+    return design.set_params(**parameters)
 
 
 # --- Blocks --------------------------------------------------------------------------------------
@@ -147,21 +147,21 @@ def design_of(
 
 def _places(X: Any, block: Any, names: Sequence[Any], secret: Sequence[int]) -> tuple[int, ...]:
     """Return the positions of a block's columns; reject secrets, which are in every block."""
-    places = resolve_columns(X, block, "blocks")
-    inside = [names[place] for place in places if place in secret]
+    positions = resolve_columns(X, block, "blocks")
+    inside = [names[position] for position in positions if position in secret]
     if inside:
         raise ValueError(
             f"the block {block!r} has the sensitive column {inside[0]!r}. Blocks are columns of U: "
             "S is part of every block."
         )
-    return places
+    return positions
 
 
 def _selections_of(target: Any) -> list[Any]:
     """Return how a target selects columns: each a name, a place or a list of them."""
-    one = target.of if isinstance(target, Contrast) else target
-    found = [getattr(one, part, None) for part in ("columns", "column", "by")]
-    return [given for given in found if given is not None]
+    estimated = target.of if isinstance(target, Contrast) else target
+    selections = [getattr(estimated, attribute, None) for attribute in ("columns", "column", "by")]
+    return [selection for selection in selections if selection is not None]
 
 
 def _own_categories(
@@ -170,11 +170,13 @@ def _own_categories(
     """Return what `categories` says of a block's columns: all their combinations are cells."""
     if isinstance(categories, str):
         return "product" if len(block) > 1 and categories == "auto" else categories
-    own = [categories.get(names[place], "auto") for place in columns]
-    if all(isinstance(one, str) and one == "auto" for one in own):
+    values_of = [categories.get(names[i], "auto") for i in columns]
+    if all(isinstance(values, str) and values == "auto" for values in values_of):
         return "product"
-    of_block = [names[place] for place in columns]
-    return own if any(map(is_whole, of_block)) else dict(zip(of_block, own, strict=True))
+    names_of = [names[i] for i in columns]
+    return (
+        values_of if any(map(is_whole, names_of)) else dict(zip(names_of, values_of, strict=True))
+    )
 
 
 def tables_of(
@@ -193,19 +195,19 @@ def tables_of(
     if lazy is not None:
         return distinct_rows_of(lazy, columns, MAX_CELLS)
     if sample_weight is None:
-        return [(with_columns(X, own), None) for own in columns]
+        return [(with_columns(X, positions), None) for positions in columns]
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
     weights = as_counts(sample_weight, len(rows), table=X, weighted=WEIGHTED)
     check_weights(weights, rows)
-    found = []
-    for own in columns:
-        table = with_columns(X, own)
+    tables = []
+    for positions in columns:
+        table = with_columns(X, positions)
         _, first, kinds = np.unique(row_contents(table), return_index=True, return_inverse=True)
-        kept = np.zeros(len(rows), dtype=bool)
-        kept[first] = True
+        is_first = np.zeros(len(rows), dtype=bool)
+        is_first[first] = True
         counts = np.bincount(kinds.reshape(-1), weights)[np.argsort(first)]
-        found.append((take_rows(table, kept), counts))
-    return found
+        tables.append((take_rows(table, is_first), counts))
+    return tables
 
 
 def _without_table(
@@ -216,10 +218,10 @@ def _without_table(
 ) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
     """Return what each block is fitted with, and a table of its cells; None if all are the same."""
     fitted_with, read = [], []
-    for places in columns:
-        own = [names[place] for place in places]
-        called = range(len(own)) if all(map(is_whole, own)) else own
-        of_block = pilots_of_block(pilots, own, called) if pilots else None
+    for positions in columns:
+        own_names = [names[position] for position in positions]
+        called = range(len(own_names)) if all(map(is_whole, own_names)) else own_names
+        of_block = pilots_of_block(pilots, own_names, called) if pilots else None
         fitted_with.append((of_block, sample_weight))
         read.append((None if of_block is None else of_block[0].rows, None))
     return fitted_with, read
@@ -233,17 +235,17 @@ def alphabets_of(categories: Any, names: Sequence[Any]) -> Any:
     if isinstance(categories, str):
         return categories
     if hasattr(categories, "get"):
-        found = dict(categories)
-        strange = [key for key in found if key not in names]
+        alphabets = dict(categories)
+        strange = [key for key in alphabets if key not in names]
         if strange:
             raise ValueError(f"categories has keys that are not columns: [{listed(strange)}].")
-        return found
-    given = list(categories)
-    if len(given) != len(names):
+        return alphabets
+    alphabets = list(categories)
+    if len(alphabets) != len(names):
         raise ValueError(
-            f"categories lists {len(given)} alphabets, but the table has {len(names)} columns."
+            f"categories lists {len(alphabets)} alphabets, but the table has {len(names)} columns."
         )
-    return dict(zip(names, given, strict=True))
+    return dict(zip(names, alphabets, strict=True))
 
 
 # --- Sizes of blocks, before any of them is designed ----------------------------------------------
@@ -267,25 +269,25 @@ def refuse_large_blocks(
     if base.min_frequency is not None or base.handle_unknown == "infrequent_if_exist":
         return
     n_secrets = sizes[secret[0]] if len(secret) == 1 else min(2, len(secret) + 1)
-    cells = [n_secrets * math.prod(sizes[place] for place in block) for block in blocks]
-    most = base._most_cells
-    large = [(block, n) for block, n in zip(blocks, cells, strict=True) if n > most]
+    cells = [n_secrets * math.prod(sizes[position] for position in block) for block in blocks]
+    most_cells = base._most_cells
+    large = [(block, n) for block, n in zip(blocks, cells, strict=True) if n > most_cells]
     if not large:
         return
     shown = [f"{brief(_named(block, names))} {_number(n)}" for block, n in large[:_SHOWN]]
     shown += ["..."] * (len(large) > _SHOWN)
-    places = {place for block, _ in large for place in block}
-    widest = max(places, key=lambda place: sizes[place])
+    positions = {position for block, _ in large for position in block}
+    widest = max(positions, key=lambda position: sizes[position])
     column = brief(repr(names[widest]))
     raise ValueError(
-        f"{len(large):,} of {len(blocks):,} blocks have more cells than the {most:,} that "
+        f"{len(large):,} of {len(blocks):,} blocks have more cells than the {most_cells:,} that "
         f"{type(base).__name__} designs: {'; '.join(shown)}. Column {column} has "
         f"{_number(sizes[widest])} values: cut its numbers by Bins in categories=, or leave it out."
     )
 
 
 def _named(block: Sequence[int], names: Sequence[Any]) -> str:
-    return "(" + ", ".join(repr(names[place]) for place in block) + ")"
+    return "(" + ", ".join(repr(names[position]) for position in block) + ")"
 
 
 def _number(n: float) -> str:
@@ -299,25 +301,25 @@ def sizes_of(
     names: Sequence[Any],
 ) -> dict[int, float]:
     """Count the categories of each column: those that are listed, or else those in the tables."""
-    found: dict[int, float] = {}
-    for (table, _), places in zip(tables, columns, strict=True):
-        for position, place in enumerate(places):
-            if place not in found:
-                own = categories
-                if not isinstance(own, str):
-                    own = categories.get(names[place], "auto")
-                if not isinstance(own, str):
-                    size = own.n_bins if isinstance(own, Bins) else len(_listed(own))
-                    found[place] = size
+    sizes: dict[int, float] = {}
+    for (table, _), positions in zip(tables, columns, strict=True):
+        for position, number in enumerate(positions):
+            if number not in sizes:
+                values = categories
+                if not isinstance(values, str):
+                    values = categories.get(names[number], "auto")
+                if not isinstance(values, str):
+                    size = values.n_bins if isinstance(values, Bins) else len(_listed(values))
+                    sizes[number] = size
                     continue
                 read = read_table(table)
-                learned = learn_column(read, position, "dtype" if own == "dtype" else None)
-                found[place] = math.inf if learned is None else len(learned[0])
-    return found
+                learned = learn_column(read, position, "dtype" if values == "dtype" else None)
+                sizes[number] = math.inf if learned is None else len(learned[0])
+    return sizes
 
 
-def _listed(own: Any) -> Any:
-    return own.categories if isinstance(own, Knots) else list(own)
+def _listed(values: Any) -> Any:
+    return values.categories if isinstance(values, Knots) else list(values)
 
 
 # --- Designs --------------------------------------------------------------------------------------
@@ -358,15 +360,15 @@ def design_blocks(
         design_of(sanitizer, base, names, secret, block, known, beta, categories)
         for block in blocks
     ]
-    named = [[names[place] for place in block] for block in blocks]
-    cells = [math.prod(sizes[place] for place in own) for own in columns]
-    found = _side_by_side(designs, tables, named, cells, sanitizer)
-    _warn_once([told for _, told in found], named)
+    named = [[names[position] for position in block] for block in blocks]
+    cells = [math.prod(sizes[position] for position in positions) for positions in columns]
+    fits = _side_by_side(designs, tables, named, cells, sanitizer)
+    _warn_once([messages for _, messages in fits], named)
     mechanisms = tuple(
-        one.mechanism_.named(None, [(names[p], p in secret or not secret) for p in own])
-        for (one, _), own in zip(found, columns, strict=True)
+        fitted.mechanism_.named(None, [(names[p], p in secret or not secret) for p in positions])
+        for (fitted, _), positions in zip(fits, columns, strict=True)
     )
-    return mechanisms, tuple(one for one, _ in found)
+    return mechanisms, tuple(fitted for fitted, _ in fits)
 
 
 def _side_by_side(
@@ -374,21 +376,21 @@ def _side_by_side(
     tables: Sequence[tuple[Any, Any]],
     blocks: Sequence[Sequence[Any]],
     cells: Sequence[float],
-    asked: Any,
+    caller: Any,
 ) -> list[tuple[BaseSanitizer, _Told]]:
     """Fit the sanitizer of each block; return what it warned of as well."""
     # The one with the most cells first: as the last one, it would leave other processes idle.
     order = sorted(range(len(blocks)), key=lambda number: -cells[number])
-    end = math.inf if asked.time_limit is None else time.time() + asked.time_limit
+    end = math.inf if caller.time_limit is None else time.time() + caller.time_limit
     left = np.cumsum([cells[k] for k in reversed(order)])[::-1]
-    shares = effective_n_jobs(asked.n_jobs) * np.array([cells[k] for k in order]) / left
+    shares = effective_n_jobs(caller.n_jobs) * np.array([cells[k] for k in order]) / left
     tasks = (
         delayed(_fitted)(sanitizers[k], *tables[k], blocks[k], end, min(share, 1.0))
         for k, share in zip(order, shares.tolist(), strict=True)
     )
-    done = Parallel(n_jobs=asked.n_jobs, return_as="generator")(tasks)
-    found = list(_counted(done, [blocks[k] for k in order], asked.verbose))
-    return [found[place] for place in np.argsort(order)]
+    done = Parallel(n_jobs=caller.n_jobs, return_as="generator")(tasks)
+    fits = list(_counted(done, [blocks[k] for k in order], caller.verbose))
+    return [fits[rank] for rank in np.argsort(order)]
 
 
 def _fitted(
@@ -404,14 +406,14 @@ def _fitted(
     All blocks must be designed at `end`; this block has a share of the seconds until then.
     """
     seconds = max((end - time.time()) * share, _LEAST_SECONDS)
-    with warnings.catch_warnings(record=True) as told, part_of_larger_work(seconds):
+    with warnings.catch_warnings(record=True) as caught, part_of_larger_work(seconds):
         warnings.simplefilter("always")
         try:
             sanitizer.fit(X, sample_weight=sample_weight)
         except (ValueError, RuntimeError) as error:
             error.add_note(f"This is about the block of {', '.join(map(repr, block))}.")
             raise
-    return sanitizer, [(one.category, str(one.message)) for one in told]
+    return sanitizer, [(warned.category, str(warned.message)) for warned in caught]
 
 
 def _counted(done: Any, blocks: Sequence[Sequence[Any]], verbose: int) -> Any:
@@ -420,22 +422,22 @@ def _counted(done: Any, blocks: Sequence[Sequence[Any]], verbose: int) -> Any:
 
     options = {"bar_format": _LINE, "delay": 2.0, "disable": None, "leave": False}
     with tqdm(total=len(blocks), desc="[skrldp] blocks", **options) as bar:
-        for block, one in zip(blocks, done, strict=True):
-            yield one
+        for block, fit in zip(blocks, done, strict=True):
+            yield fit
             names = ", ".join(map(str, block))
             bar.update()
             bar.set_postfix_str(names)
             if verbose:
-                bar.write(f"BlockSanitizer: {names}: {one[0].certificate_!r}")
+                bar.write(f"BlockSanitizer: {names}: {fit[0].certificate_!r}")
 
 
-def _warn_once(told: Sequence[_Told], names: Sequence[Sequence[Any]]) -> None:
+def _warn_once(messages: Sequence[_Told], names: Sequence[Sequence[Any]]) -> None:
     """Repeat the warnings of blocks, each once, with the blocks' names."""
     blocks: dict[tuple[type[Warning], str], list[str]] = {}
-    for warned, block in zip(told, names, strict=True):
-        for one in warned:
-            blocks.setdefault(one, []).append("(" + ", ".join(map(repr, block)) + ")")
-    for (category, message), own in blocks.items():
-        more = f" and {len(own) - _MOST_NAMED:,} more" if len(own) > _MOST_NAMED else ""
-        text = f"blocks {', '.join(own[:_MOST_NAMED])}{more}: {message}"
+    for warned, block in zip(messages, names, strict=True):
+        for caught in warned:
+            blocks.setdefault(caught, []).append("(" + ", ".join(map(repr, block)) + ")")
+    for (category, message), named in blocks.items():
+        rest = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
+        text = f"blocks {', '.join(named[:_MOST_NAMED])}{rest}: {message}"
         warnings.warn(text, category, stacklevel=4)

@@ -48,7 +48,7 @@ from skrldp.table.select import column_names, resolve_columns
 
 def margins_of(manifest: Manifest) -> CommonMargins:
     """Find the parameters that the margins of a manifest's blocks have in common."""
-    sizes = [len(own) for own in manifest.categories.values()]
+    sizes = [len(values) for values in manifest.categories.values()]
     return CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
 
 
@@ -68,12 +68,12 @@ def models(
     """
     margins = margins_of(manifest)
     functions, information = [], []
-    parts = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
-    for number, (cells, model) in enumerate(parts):
+    blocks = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
+    for number, (cells, model) in enumerate(blocks):
         matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
         information.append(information_of(model, matrix, cells).matrix)
-        part = "nonsensitive" if manifest.in_every_block else "all"
-        shares = group_cells(manifest.mechanisms[number], None, part).indicators
+        which = "nonsensitive" if manifest.in_every_block else "all"
+        shares = group_cells(manifest.mechanisms[number], None, which).indicators
         functions.append((number, manifest.in_order(number, shares)))
     return margins, functions, information
 
@@ -89,8 +89,8 @@ def errors_of(
     pool = Pool(margins, scaled)
     return np.array(
         [
-            math.sqrt(pool.gains([one])[0]) if pool.determines(*one).all() else math.inf
-            for one in functions
+            math.sqrt(pool.gains([function])[0]) if pool.determines(*function).all() else math.inf
+            for function in functions
         ]
     )
 
@@ -314,10 +314,10 @@ class BlockSanitizer(TableTransformer):
             self, base, X, sample_weight, names, secret, known, pilots
         )
         even = Manifest.of(mechanisms, np.full(len(fitted), 1.0 / len(fitted)))
-        margins, functions, information = models(even, [one.joint_ for one in fitted])
+        margins, functions, information = models(even, [design.joint_ for design in fitted])
         shares = best_shares(margins, information, functions)
         manifest = Manifest.of(mechanisms, shares)
-        certificates = tuple(one.certificate_ for one in fitted)
+        certificates = tuple(design.certificate_ for design in fitted)
         self._fitted = _FittedBlocks(
             columns=columns_of(self, X if lazy is None else blank_frame(names)),
             manifest=manifest,
@@ -327,7 +327,7 @@ class BlockSanitizer(TableTransformer):
             known=tuple(names[p] for p in known),
             asked=snapshot(self),
             figures={
-                "certificate_": max(certificates, key=lambda one: one.eps),
+                "certificate_": max(certificates, key=lambda design: design.eps),
                 "certificates_": certificates,
                 "std_error_": errors_of(margins, information, functions, manifest.shares),
             },
@@ -370,8 +370,8 @@ class BlockSanitizer(TableTransformer):
         drawn, reports = fitted.manifest.sample(secrets, values, stream)
         numbers = np.column_stack([drawn.astype(np.int64), reports.astype(np.int64)])
         written = to_container(as_frame(numbers, _OUT, X), _OUT, chosen := self._container())
-        most = max(one.shape[0] for one in fitted.manifest.mechanisms)
-        sizes = dict(zip(_OUT, (len(fitted.manifest.mechanisms), most), strict=True))
+        most_reports = max(mechanism.shape[0] for mechanism in fitted.manifest.mechanisms)
+        sizes = dict(zip(_OUT, (len(fitted.manifest.mechanisms), most_reports), strict=True))
         return as_categories(written, sizes, chosen)
 
     def _state(self) -> _FittedBlocks:
@@ -411,14 +411,14 @@ class BlockSanitizer(TableTransformer):
     def _distributions_of(self, X: Any, sample_weight: Any) -> list[JointDistribution]:
         """Count a table in the cells of each block."""
         fitted = self._state_for(X)
-        places = [
-            sorted(fitted.order.index(name) for name, _ in one.columns)
-            for one in fitted.manifest.mechanisms
+        positions = [
+            sorted(fitted.order.index(name) for name, _ in block.columns)
+            for block in fitted.manifest.mechanisms
         ]
-        tables = tables_of(X, places, sample_weight)
+        tables = tables_of(X, positions, sample_weight)
         return [
-            one._distribution_of(table, weights, one._state())
-            for one, (table, weights) in zip(fitted.sanitizers, tables, strict=True)
+            block._distribution_of(table, weights, block._state())
+            for block, (table, weights) in zip(fitted.sanitizers, tables, strict=True)
         ]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

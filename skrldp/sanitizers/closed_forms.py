@@ -55,28 +55,28 @@ class ResponseSanitizer(BaseSanitizer):
     def _uncertainty_set(self) -> Any:
         return AllDistributions()
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
-        eps = asked.over().least_eps
-        shape = asked.joint.counts.shape
-        return release_closed_form(lambda: self._response(eps, *shape), self._name, asked)
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
+        eps = promise.over().least_eps
+        shape = promise.joint.counts.shape
+        return release_closed_form(lambda: self._response(eps, *shape), self._name, promise)
 
 
-def release_closed_form(design: Callable[[], Blocks], name: str, asked: Requirements) -> Designed:
+def release_closed_form(design: Callable[[], Blocks], name: str, promise: Requirements) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
     Returns Designed: the certificate keeps what is asked. Raises CertificateError if no proof is
     found.
     """
     start = time.perf_counter()
-    joint, requirements = asked.joint, asked.over()
+    joint, requirements = promise.joint, promise.over()
     blocks = design()
     n_secrets, n_cells = len(joint.secrets), joint.counts.size
     if n_cells <= _DENSE_CELLS and n_cells**2 * n_secrets <= _DENSE_WORK:
         cells = Mechanism.from_blocks(blocks, joint.secrets, joint.values)
-        mechanism, certificate = release(cells.matrix, asked)
+        mechanism, certificate = release(cells.matrix, promise)
         symbols = cells.symbols
     else:
-        mechanism, certificate = _release_sparse(blocks, asked, requirements.least_eps)
+        mechanism, certificate = _release_sparse(blocks, promise, requirements.least_eps)
         symbols = mechanism.symbols
     bound = information_bound(joint, requirements)
     solution = Solution(
@@ -92,20 +92,20 @@ def release_closed_form(design: Callable[[], Blocks], name: str, asked: Requirem
 
 
 def _release_sparse(
-    blocks: Blocks, asked: Requirements, least_eps: float
+    blocks: Blocks, promise: Requirements, least_eps: float
 ) -> tuple[Mechanism, Certificate]:
     """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
-    joint, n_cells = asked.joint, asked.joint.counts.size
+    joint, n_cells = promise.joint, promise.joint.counts.size
 
     def made(shift: float) -> Mechanism:
-        same, same_secret, same_value, other = (
+        same, same_secret, same_value, different = (
             (p + shift) / (1.0 + n_cells * shift) for p in blocks
         )
-        four = same, same_secret, same_value, other
+        four = same, same_secret, same_value, different
         return Mechanism.from_blocks(four, joint.secrets, joint.values)
 
     # Rounding down three of the weights can raise the fourth by a unit for each cell.
-    return release_made(made, 2.0 * n_cells * 2.0**-53 / np.tanh(least_eps / 2.0), asked)
+    return release_made(made, 2.0 * n_cells * 2.0**-53 / np.tanh(least_eps / 2.0), promise)
 
 
 # --- Generalised randomised response on the whole record ------------------------------------------
@@ -306,10 +306,10 @@ class IRSanitizer(BaseSanitizer):
     def _why_u(self) -> str:
         return "U has a report of its own: use PolyOptSanitizer or AOptimalSanitizer"
 
-    def _reporting(self, asked: Requirements) -> IndependentReporting:
-        return independent_reporting(asked.joint, asked.over())
+    def _reporting(self, promise: Requirements) -> IndependentReporting:
+        return independent_reporting(promise.joint, promise.over())
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
         return release_closed_form(
-            lambda: self._reporting(asked).blocks, "independent reporting", asked
+            lambda: self._reporting(promise).blocks, "independent reporting", promise
         )

@@ -68,9 +68,9 @@ def named_record(
     public: Sequence[PublicNumbers | None] | None,
 ) -> Record:
     """Put the alphabets of a distribution beside the columns and their numbers."""
-    cut = {one.name: one.numbers for one in codec.columns if one.numbers is not None}
-    known = zip((one.name for one in codec.columns), public or (), strict=False)
-    means = {name: own for name, own in known if own is not None}
+    cut = {column.name: column.numbers for column in codec.columns if column.numbers is not None}
+    known = zip((column.name for column in codec.columns), public or (), strict=False)
+    means = {name: mean for name, mean in known if mean is not None}
     return _NamedRecord(tuple(joint.secrets), tuple(joint.values), tuple(names), cut, means)
 
 
@@ -119,8 +119,8 @@ class Fitted(ReadOnly):
     @property
     def in_words(self) -> str:
         """The table, the design and the proof, in a few words."""
-        found = f"{self.joint!r}, {self.mechanism.shape[0]} reports, {self.certificate!r}"
-        return f"{found}, {self.solution.status} in {self.solution.seconds:.2f} s"
+        words = f"{self.joint!r}, {self.mechanism.shape[0]} reports, {self.certificate!r}"
+        return f"{words}, {self.solution.status} in {self.solution.seconds:.2f} s"
 
     @property
     def names(self) -> Any:
@@ -170,15 +170,15 @@ class FromFit:
         if sanitizer is None:
             return self
         value = vars(sanitizer).get("_fitted")
-        for part in self._source:
+        for name in self._source:
             missing = value is None or (
-                part not in value if isinstance(value, Mapping) else not hasattr(value, part)
+                name not in value if isinstance(value, Mapping) else not hasattr(value, name)
             )
             if missing:
                 raise AttributeError(
                     f"{type(sanitizer).__name__!r} object has no attribute {self._name!r}"
                 )
-            value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
         return tuple(map(copy, value)) if self._copied else value
 
 
@@ -199,8 +199,8 @@ def information_of(mechanism: Mechanism, joint: JointDistribution) -> tuple[floa
     Returns (float, float): in nats, and as a share of the entropy of X; the share is 0 where X is
     constant.
     """
-    information, whole = mechanism.mutual_information(joint.probabilities), joint.entropy
-    return information, (min(1.0, information / whole) if whole > 0 else 0.0)
+    information, entropy = mechanism.mutual_information(joint.probabilities), joint.entropy
+    return information, (min(1.0, information / entropy) if entropy > 0 else 0.0)
 
 
 # --- Parameters when the sanitizer was fitted -----------------------------------------------------
@@ -261,7 +261,7 @@ def _same(first: Any, second: Any) -> bool:
 def _equal(first: Any, second: Any) -> bool:
     """Whether two values are equal, entry by entry if they are arrays or tables."""
     try:
-        found = np.asarray(first == second)
-        return np.shape(first) == np.shape(second) and bool(found.all())
+        is_equal = np.asarray(first == second)
+        return np.shape(first) == np.shape(second) and bool(is_equal.all())
     except Exception:  # values that cannot be compared are taken for different ones
         return False

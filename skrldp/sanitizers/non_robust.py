@@ -98,5 +98,5 @@ class NonRobustSanitizer(OptimalSanitizer):
     def _uncertainty_set(self) -> Any:
         return RenyiBall(radius=0.0)
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
-        return self._best_by(asked, asked.over())
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
+        return self._best_by(promise, promise.over())

@@ -83,23 +83,23 @@ class OptimalSanitizer(BaseSanitizer):
     }
 
     def _best_by(
-        self, asked: Requirements, requirements: Requirements, criterion: Criterion | None = None
+        self, promise: Requirements, requirements: Requirements, criterion: Criterion | None = None
     ) -> Designed:
         """Design the best mechanism by a criterion; None is the optimum at the public joint."""
-        problem = CriterionProblem(asked.joint, criterion)
-        return self._optimum(asked, requirements, problem).numbered(asked.joint)
+        problem = CriterionProblem(promise.joint, criterion)
+        return self._optimum(promise, requirements, problem).numbered(promise.joint)
 
     def _optimum(
-        self, asked: Requirements, requirements: Requirements, problem: Problem
+        self, promise: Requirements, requirements: Requirements, problem: Problem
     ) -> Designed:
         """Solve a problem within the limits, round its mechanism, and prove that it is private.
 
         Symbols are the rows in use.
         """
         limit = shortened(self.time_limit)
-        say_if_slow(self, asked.joint)
+        say_if_slow(self, promise.joint)
         if limit is not None:  # leave time for repair and proof, but no more than half
-            limit = max(limit - expected_seconds(asked.over()), limit / 2.0)
+            limit = max(limit - expected_seconds(promise.over()), limit / 2.0)
         solution = solve(
             problem,
             requirements,
@@ -109,7 +109,7 @@ class OptimalSanitizer(BaseSanitizer):
             verbose=self.verbose,
         )
         assert solution.matrix is not None  # only closed forms have none
-        mechanism, certificate = release(solution.matrix, asked, verbose=self.verbose)
+        mechanism, certificate = release(solution.matrix, promise, verbose=self.verbose)
         return Designed(mechanism, certificate, solution)
 
 

@@ -54,8 +54,8 @@ def with_parameters(cls: _Class) -> _Class:
     if cls.__doc__ is not None:  # Python's -OO leaves none
         lines = inspect.cleandoc(cls.__doc__)
         cls.__doc__ = re.sub(r"^\{([\w, ]+)\}$", texts, lines, flags=re.MULTILINE)
-    made: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    return made
+    estimator: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    return estimator
 
 
 def _texts(doc: str) -> dict[str, str]:
@@ -150,7 +150,7 @@ _LARGE = {"IRSanitizer": MOST_CELLS_OF_IR, "SRRSanitizer": MOST_CELLS, "GRRSanit
 
 def larger_designs(most_cells: int) -> str:
     """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
-    larger = [f"{name} {most:,}" for name, most in _LARGE.items() if most > most_cells]
+    larger = [f"{name} {limit:,}" for name, limit in _LARGE.items() if limit > most_cells]
     return f"Others hold more: {', '.join([*larger, 'BlockSanitizer'])}."
 
 
@@ -174,25 +174,25 @@ def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
     """Whether a record's known values may become "other" because of values that are not known."""
     if not codec.groups_unknown or set(known) >= set(codec.nonsensitive):
         return False
-    return codec.n_values < math.prod(len(codec.columns[place]) for place in codec.nonsensitive)
+    return codec.n_values < math.prod(len(codec.columns[i]) for i in codec.nonsensitive)
 
 
 def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
     """State which values are reported as "other", and what part of beta is for learning them."""
     sets = (uncertainty, getattr(sanitizer, "utility_uncertainty", None))
-    betas = [getattr(one, "beta", None) for one in sets]  # not checked yet
-    own = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
+    betas = [getattr(uncertainty_set, "beta", None) for uncertainty_set in sets]  # not checked yet
+    valid_betas = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
     return Grouping(
         sanitizer.min_frequency,
         unknown=sanitizer.handle_unknown == "infrequent_if_exist",
-        beta=spent_on_values(min(own, default=0.05)),
+        beta=spent_on_values(min(valid_betas, default=0.05)),
     )
 
 
-def design_requirements(asked: Requirements, around: Any) -> Requirements:
+def design_requirements(promise: Requirements, uncertainty: Any) -> Requirements:
     """List what rows of a design must satisfy, as closely as an uncertainty set states."""
-    same_secret = getattr(around, "same_secret", False)
-    return asked.over(getattr(around, "region", "joint"), same_secret)
+    same_secret = getattr(uncertainty, "same_secret", False)
+    return promise.over(getattr(uncertainty, "region", "joint"), same_secret)
 
 
 def asked_of(
@@ -208,9 +208,9 @@ def asked_of(
     Raises ValueError if `eps_worst_case` is too small, or a known column is sensitive.
     """
     names = [str(column.name) for column in codec.columns]
-    secret = [names[place] for place in known if place in codec.sensitive]
+    secret = [names[position] for position in known if position in codec.sensitive]
     if codec.nonsensitive:
-        for column in (codec.columns[place] for place in codec.sensitive):
+        for column in (codec.columns[position] for position in codec.sensitive):
             if column.is_rounded:
                 raise ValueError(
                     f"column {column.name!r} is sensitive and has Knots, but other columns are not "
@@ -222,7 +222,7 @@ def asked_of(
             f"column {secret[0]} is both sensitive and in observer_columns, the columns of U that "
             "observers know. Remove it from one of the two."
         )
-    if rounded := [names[place] for place in known if codec.columns[place].is_rounded]:
+    if rounded := [names[position] for position in known if codec.columns[position].is_rounded]:
         raise ValueError(
             f"column {rounded[0]} is known and has Knots, but observers know the number, and a "
             "promise could only be about the knot. Give known columns Bins or a list of values."
@@ -244,8 +244,8 @@ def asked_of(
         uncertainty,
         eps,
         eps_worst_case=None if eps_worst_case is None else float(eps_worst_case),
-        known=[codec.nonsensitive.index(place) for place in known],
+        known=[codec.nonsensitive.index(position) for position in known],
         observe=getattr(sanitizer, "observe", "all"),
         fit=fit,
-        columns=[(c.name, place in codec.sensitive) for place, c in enumerate(codec.columns)],
+        columns=[(c.name, position in codec.sensitive) for position, c in enumerate(codec.columns)],
     )

@@ -100,10 +100,10 @@ class PolyOptSanitizer(ObservingSanitizer):
             return super()._why_u()
         return f"objective={self.objective!r} is about U alone: use {ABOUT_ALL!r}"
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
-        requirements = design_requirements(asked, self.uncertainty)
-        criterion = self._criterion(asked.joint, requirements)
-        return self._best_by(asked, requirements, criterion)
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
+        requirements = design_requirements(promise, self.uncertainty)
+        criterion = self._criterion(promise.joint, requirements)
+        return self._best_by(promise, requirements, criterion)
 
     def _criterion(self, joint: JointDistribution, requirements: Requirements) -> Criterion:
         distribution = requirements.fold(joint.smoothed())

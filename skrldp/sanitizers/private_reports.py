@@ -100,7 +100,7 @@ def _counted(estimator: Any) -> list[Pilot]:
 def listed_categories(categories: Any) -> tuple[list[Any], list[list[Any]]]:
     """Return the columns' names, or their positions, and the values of each column."""
     lists = categories.values() if isinstance(categories, dict) else categories
-    if isinstance(categories, str) or not all(isinstance(one, list | tuple) for one in lists):
+    if isinstance(categories, str) or not all(isinstance(values, list | tuple) for values in lists):
         raise ValueError(
             "without a public table categories= must list the values of each column, by name or in "
             "the columns' order."
@@ -113,7 +113,7 @@ def blank_table(pilots: Sequence[Pilot], categories: Any) -> Any:
     """Make a table of one row without values, with the columns of categories and of reports."""
     has_categories = not pilots or not isinstance(categories, str)
     names = listed_categories(categories)[0] if has_categories else []
-    names = list(dict.fromkeys([*names, *(name for one in pilots for name in one.order)]))
+    names = list(dict.fromkeys([*names, *(name for pilot in pilots for name in pilot.order)]))
     if all(map(is_whole, names)):
         names.sort()
     return table_of([(None,) * len(names)], names)
@@ -124,9 +124,9 @@ def pilots_of_block(
 ) -> list[Pilot]:
     """Return the reports about exactly these columns, for a table that calls them `names`."""
     of_block = [
-        replace(one, order=tuple(columns), names=tuple(names))
-        for one in pilots
-        if set(one.order) == set(columns) and one.counts.any()
+        replace(pilot, order=tuple(columns), names=tuple(names))
+        for pilot in pilots
+        if set(pilot.order) == set(columns) and pilot.counts.any()
     ]
     if not of_block:
         raise ValueError(
@@ -175,18 +175,20 @@ def estimated_joint(
             "and leave out no combination."
         )
     order = np.argsort(cells)
-    sources = tuple(replace(one, matrix=one.matrix[:, order]) for one in reports)
+    sources = tuple(replace(pilot, matrix=pilot.matrix[:, order]) for pilot in reports)
     joint = replace_counts(joint, np.ones(len(cells)), sources)
     if not joint.n:
         return joint
     distribution = np.full(len(cells), 1.0 / len(cells))
     for _ in range(_STEPS):
         slope = np.zeros(len(cells))
-        for one in sources:
-            expected = one.matrix @ distribution
+        for pilot in sources:
+            expected = pilot.matrix @ distribution
             slope += (
-                np.divide(one.counts, expected, out=np.zeros(len(expected)), where=one.counts > 0)
-                @ one.matrix
+                np.divide(
+                    pilot.counts, expected, out=np.zeros(len(expected)), where=pilot.counts > 0
+                )
+                @ pilot.matrix
             )
         distribution = distribution * slope / joint.n
     return replace_counts(joint, np.rint(joint.n * distribution), sources)

@@ -63,17 +63,17 @@ def public_joint(
         check_weights(of_rows, rows)
         counted = of_rows if counted is None else counted
     counts = np.bincount(cells, counted, codec.n_cells).reshape(codec.n_secrets, codec.n_values)
-    source, most, totals = codec.source, codec.most_values, None
+    source, most_values, totals = codec.source, codec.most_values, None
     if survey is not None and survey.records is not None:
         totals = SurveyTotals.of(survey.records, cells, codec.n_cells)
         if source == "frequent":  # not a number of dependent records is known to be enough
-            source, most = "learned", None
+            source, most_values = "learned", None
     return JointDistribution(
         counts,
         codec.secrets,
         codec.values,
         alphabet=source,
-        most_values=most,
+        most_values=most_values,
         beta_of_values=codec.beta_of_values,
         survey=totals,
     )
@@ -89,8 +89,8 @@ def public_numbers(
     of_rows = survey.records.weights if is_survey else None
     if weights is not None:
         of_rows = weights(read_table(X).n_rows)
-    found = summaries_of(X, codec.columns, of_rows, is_survey=is_survey)
-    stated = tuple(None if one is None else PublicNumbers(**one) for one in found)
+    summaries = summaries_of(X, codec.columns, of_rows, is_survey=is_survey)
+    stated = tuple(None if summary is None else PublicNumbers(**summary) for summary in summaries)
     return stated if any(stated) else None
 
 
@@ -216,21 +216,21 @@ def read_survey(
     if not exact:
         return rest, Survey(summary, records)
     if design.max_weight is None:
-        what, whose = ("weight", "record")
+        label, unit = ("weight", "record")
         if design.clusters is not None:
-            what, whose = "sum of weights", "cluster"
+            label, unit = "sum of weights", "cluster"
         raise ValueError(
-            f"the exact set of a survey needs SurveyDesign(max_weight=...), the greatest {what} "
-            f"that its plan could give a {whose}. If that is not known, take "
+            f"the exact set of a survey needs SurveyDesign(max_weight=...), the greatest {label} "
+            f"that its plan could give a {unit}. If that is not known, take "
             "uncertainty=LikelihoodRatioSet(radius='asymptotic')."
         )
-    kept = independent_part(records, row_contents(X))
-    if not kept.any():
+    drawn = independent_part(records, row_contents(X))
+    if not drawn.any():
         raise ValueError(
-            f"of {len(kept):,} records none was kept, as max_weight={design.max_weight} is far "
+            f"of {len(drawn):,} records none was kept, as max_weight={design.max_weight} is far "
             "above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
         )
-    return take_rows(rest, kept), Survey(replace(summary, n_records=int(kept.sum())), None)
+    return take_rows(rest, drawn), Survey(replace(summary, n_records=int(drawn.sum())), None)
 
 
 def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRecords]:
@@ -239,19 +239,19 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
     needed = {
         "replicate_weights=": design.replicate_weights is not None,
         "radius='finite-sample'": exact,
-        "Knots": any(isinstance(one, Knots) for one in _entries(sanitizer.categories)),
+        "Knots": any(isinstance(entry, Knots) for entry in _entries(sanitizer.categories)),
     }
-    for what, is_asked in needed.items():
+    for label, is_asked in needed.items():
         if is_asked:
             raise ValueError(
-                f"a survey with {what} needs the rows of the public table, and this is a lazy "
+                f"a survey with {label} needs the rows of the public table, and this is a lazy "
                 "frame: collect it, with the columns of the record and of the design alone."
             )
-    others = [name for name in design.columns if name != design.weights]
-    table, sums = weighted_rows(X, design.weights, others)
+    design_columns = [name for name in design.columns if name != design.weights]
+    table, sums = weighted_rows(X, design.weights, design_columns)
     assert table.records is not None
     records = design.read(column_reader(table, "survey"), WeightSums(table.records, **sums))
-    return without_columns(table, others, "survey"), records
+    return without_columns(table, design_columns, "survey"), records
 
 
 def _entries(categories: Any) -> Iterable[Any]:
@@ -262,12 +262,12 @@ def _entries(categories: Any) -> Iterable[Any]:
 def _refuse_shared_columns(sanitizer: Any) -> None:
     """Refuse columns that are named both for the design and for the record."""
     for parameter in ("sensitive", "observer_columns", "categories"):
-        own = getattr(sanitizer, parameter, None)
-        named = own if isinstance(own, list | tuple | dict) else [own]
+        selected = getattr(sanitizer, parameter, None)
+        named = selected if isinstance(selected, list | tuple | dict) else [selected]
         names = [name for name in named if isinstance(name, str)]
-        if both := [name for name in names if name in sanitizer.survey.columns]:
+        if twice := [name for name in names if name in sanitizer.survey.columns]:
             raise ValueError(
-                f"columns {both} are named in {parameter}= and in survey=. A column of the design "
+                f"columns {twice} are named in {parameter}= and in survey=. A column of the design "
                 "is neither S nor U: where its values are part of the record as well, give the "
                 "design a copy of it under another name."
             )
@@ -277,21 +277,21 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
     """Refuse records without a secret, unless a missing one is among the declared categories."""
     sensitive, categories = sanitizer.sensitive, sanitizer.categories
     names = read_table(X).names
-    for place in resolve_columns(X, slice(1) if sensitive is None else sensitive, names=names):
+    for position in resolve_columns(X, slice(1) if sensitive is None else sensitive, names=names):
         declared: Any = ()
         if isinstance(categories, dict):
-            declared = categories.get(names[place], ())
+            declared = categories.get(names[position], ())
         elif isinstance(categories, list):
-            declared = categories[place : place + 1][0] or ()
+            declared = categories[position : position + 1][0] or ()
         if isinstance(declared, Bins | Knots):
             declared = ()
         if any(value is None or value != value for value in declared):
             continue
-        if n_missing := int(is_missing(X, [place]).sum()):
+        if n_missing := int(is_missing(X, [position]).sum()):
             raise ValueError(
                 f"{n_missing:,} records of the survey lack a value in the sensitive column "
-                f"{names[place]!r}. Let others stand for them: SurveyDesign.complete(sample, "
-                f"{names[place]!r}, within=[...])."
+                f"{names[position]!r}. Let others stand for them: SurveyDesign.complete(sample, "
+                f"{names[position]!r}, within=[...])."
             )
 
 
@@ -303,27 +303,27 @@ def records_of(sanitizer: Any, X: Any) -> Any:
     names = column_names(X)
     if any(isinstance(name, str) and name not in names for name in design.columns):
         return X
-    whole = sanitizer.n_features_in_ + len(design.columns)
-    return without_columns(X, design.columns, "survey") if len(names) == whole else X
+    n_all = sanitizer.n_features_in_ + len(design.columns)
+    return without_columns(X, design.columns, "survey") if len(names) == n_all else X
 
 
 def told_of_survey(
-    survey: Survey | None, joint: JointDistribution, around: FittedSet, codes: Codes
+    survey: Survey | None, joint: JointDistribution, confidence_set: FittedSet, codes: Codes
 ) -> SurveySummary | None:
     """Return the summary, with effective numbers of records where the set depends on them.
 
     Warns PrivacyLeakWarning where there are too few clusters for an estimated covariance.
     """
-    if survey is None or survey.records is None or around.rule != "survey":
+    if survey is None or survey.records is None or confidence_set.rule != "survey":
         return None if survey is None else survey.summary
     records = survey.records
     clusters = records.clusters_of_secrets(codes.secrets, len(joint.secrets))
     warn_of_few_clusters(clusters.tolist(), joint.secrets, records.degrees)
-    found = tuple(zip(joint.secrets, effective_records(joint).tolist(), strict=True))
+    effective = tuple(zip(joint.secrets, effective_records(joint).tolist(), strict=True))
     return replace(
         survey.summary,
         n_records=joint.n,
         n_clusters=records.n_clusters,
         degrees=records.degrees,
-        effective=found,
+        effective=effective,
     )

@@ -46,20 +46,20 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
         )
     distribution = joint.probabilities
     by_secret = mechanism.report_distribution(distribution)  # P̂(y, s)
-    parts = []
+    shares = []
     for position, column in enumerate(codec.columns):
         category = codec.marginal(position).reshape(distribution.shape)
         share = np.empty((n_symbols, len(column.categories)))  # P̂(y, category)
-        for place in range(share.shape[1]):
+        for index in range(share.shape[1]):
             if position in codec.sensitive:
-                share[:, place] = by_secret[:, category[:, 0] == place].sum(axis=1)
+                share[:, index] = by_secret[:, category[:, 0] == index].sum(axis=1)
             else:
-                of_category = np.where(category == place, distribution, 0.0)
-                share[:, place] = mechanism.report_distribution(of_category).sum(axis=1)
+                of_category = np.where(category == index, distribution, 0.0)
+                share[:, index] = mechanism.report_distribution(of_category).sum(axis=1)
         total = share.sum(axis=1, keepdims=True)
         marginal = np.bincount(category.ravel(), distribution.ravel(), minlength=share.shape[1])
-        parts.append(np.where(total > 0, share / np.where(total > 0, total, 1.0), marginal))
-    return np.hstack(parts)
+        shares.append(np.where(total > 0, share / np.where(total > 0, total, 1.0), marginal))
+    return np.hstack(shares)
 
 
 def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
@@ -128,8 +128,8 @@ def blank_frame(names: Sequence[Any]) -> Any:
 
 def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
     """Dtype of an array that holds every category: of numbers if all are, else object."""
-    found = np.array([value for column in codec.columns for value in column.categories])
-    return found.dtype if found.dtype.kind in "iuf" else np.dtype(object)
+    values = np.array([value for column in codec.columns for value in column.categories])
+    return values.dtype if values.dtype.kind in "iuf" else np.dtype(object)
 
 
 def with_index_of(frame: Any, like: Any) -> Any:
@@ -188,7 +188,7 @@ def _frame(array: NDArray[Any], names: Sequence[str], library: Any) -> Any:
     if array.dtype != object:
         return nw.from_numpy(array, schema=list(names), backend=library).to_native()
     # Columns of Python objects: each finds its own dtype.
-    columns = {name: array[:, place].tolist() for place, name in enumerate(names)}
+    columns = {name: array[:, index].tolist() for index, name in enumerate(names)}
     return nw.from_dict(columns, backend=library).to_native()
 
 

@@ -61,10 +61,10 @@ def fit_utility_set(
     elif private.joint_radius is not None:
         chosen, fitted = clone(uncertainty, safe=False), private
     else:
-        parameters, more = private.ball_beside()
+        parameters, addition = private.ball_beside()
         chosen = RenyiBall(**parameters)
         ball = chosen.fit_set(joint)
-        fitted = replace(ball, radius=ball.radius + more)
+        fitted = replace(ball, radius=ball.radius + addition)
     if fitted.joint_radius is None:
         raise ValueError(_no_marginal(type(chosen).__name__))
     chosen.B_ = fitted.joint_radius
@@ -240,19 +240,19 @@ class RobustMSESanitizer(ObservingSanitizer):
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         return uncertainty if self.robust_privacy else uncertainty.public_alone
 
-    def _design(self, asked: Requirements, around: FittedSet, record: Record) -> Designed:
-        joint = asked.joint
+    def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
+        joint = promise.joint
         distance = distance_matrix(self.distance, joint.values)
         private = self._uncertainty_set()
-        chosen, useful = fit_utility_set(self.utility_uncertainty, private, around, joint)
+        chosen, useful = fit_utility_set(self.utility_uncertainty, private, confidence_set, joint)
         over = useful if self.robust_utility else useful.public_alone
-        requirements = design_requirements(asked, self.uncertainty)
+        requirements = design_requirements(promise, self.uncertainty)
         problem = DistanceProblem(
             expected_distance(joint, distance, over, observe=self.observe),
             simple=lambda: closed_forms(joint, requirements),
         )
-        design = self._optimum(asked, requirements, problem)
-        if not self.robust_privacy and not around.is_point:
+        design = self._optimum(promise, requirements, problem)
+        if not self.robust_privacy and not confidence_set.is_point:
             warnings.warn(
                 f"robust_privacy=False: {POINT_ALONE}.",
                 PrivacyLeakWarning,
@@ -320,5 +320,5 @@ class RobustMSESanitizer(ObservingSanitizer):
     ) -> list[str]:
         names = super()._report_names(fitted, columns, encode)
         if encode == "cells":
-            return [names[place] for place in fitted.codec.nonsensitive]
+            return [names[position] for position in fitted.codec.nonsensitive]
         return names

@@ -37,39 +37,39 @@ _LONGEST = 80  # characters of rare values that are named: combinations of many 
 _ROOM = __name__.rpartition(".")[0]
 
 
-def explain_rare_cells(around: FittedSet, joint: JointDistribution) -> str:
+def explain_rare_cells(main_set: FittedSet, joint: JointDistribution) -> str:
     """State how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
 
     Returns str: a sentence without its first capital letter and its full stop.
     """
-    if around.beta is None:
+    if main_set.beta is None:
         return ""
-    miss = estimated_miss(around, joint)
-    if miss <= _TOO_OFTEN * around.beta:
+    miss = estimated_miss(main_set, joint)
+    if miss <= _TOO_OFTEN * main_set.beta:
         return ""
-    kind = "chi-squared" if around.rule == "chi2" else "asymptotic"
+    kind = "chi-squared" if main_set.rule == "chi2" else "asymptotic"
     few = np.count_nonzero(joint.counts < _FEW_RECORDS)
-    none, one = (np.count_nonzero(joint.counts == number) for number in (0, 1))
+    none, once = (np.count_nonzero(joint.counts == number) for number in (0, 1))
     return (
         f"the {kind} set may miss the true distribution in up to about {miss:.2g} of tables like "
-        f"this one, where it states {around.beta:.2g}, because {few:,} of {joint.counts.size:,} "
-        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} with none, {one:,} with "
+        f"this one, where it states {main_set.beta:.2g}, because {few:,} of {joint.counts.size:,} "
+        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} with none, {once:,} with "
         "one). Use LikelihoodRatioSet(), which holds for any number of records, or a coarser "
         "alphabet"
     )
 
 
 def warn_of_weak_sets(
-    around: FittedSet,
+    main_set: FittedSet,
     joint: JointDistribution,
-    others: Iterable[tuple[FittedSet, JointDistribution]] = (),
+    more_sets: Iterable[tuple[FittedSet, JointDistribution]] = (),
 ) -> None:
     """Warn where a set of distributions, around its table, is smaller than a user may think."""
-    if around.is_point:
+    if main_set.is_point:
         _warn(f"the uncertainty set has radius 0: {POINT_ALONE}.", PrivacyLeakWarning)
         return
-    for found, table in [(around, joint), *(one for one in others if one[0] is not around)]:
-        if explanation := explain_rare_cells(found, table):
+    for one_set, table in [(main_set, joint), *(p for p in more_sets if p[0] is not main_set)]:
+        if explanation := explain_rare_cells(one_set, table):
             _warn(f"{explanation}.", PrivacyLeakWarning)
             return
 
@@ -81,7 +81,7 @@ def warn_of_rare_values(
 
     Returns bool: whether it warned.
     """
-    if joint.alphabet != "learned" or all(one.beta is None for one in sets):
+    if joint.alphabet != "learned" or all(ball.beta is None for ball in sets):
         return False
     if joint.survey is not None:
         _warn(
@@ -90,32 +90,32 @@ def warn_of_rare_values(
             PrivacyLeakWarning,
         )
         return True
-    first, *others = codec.frequencies.rare
-    more = f" (as {len(others):,} more column{'s' * (len(others) > 1)})" if others else ""
+    first, *further = codec.frequencies.rare
+    rest = f" (as {len(further):,} more column{'s' * (len(further) > 1)})" if further else ""
     remedy = "min_frequency='auto' reports them as 'other'."
     if len(first.names) > 1 and _of_product(codec) <= most_cells:
         remedy = "categories='product' takes all combinations."
     if not _is_fold():
         _warn(
             "the values of U were learned from the table, and "
-            f"{_rare_in_words(first, codec.frequencies.least)}{more}, so beta is not guaranteed. "
+            f"{_rare_in_words(first, codec.frequencies.least)}{rest}, so beta is not guaranteed. "
             f"{remedy}",
             PrivacyLeakWarning,
         )
     return True
 
 
-def _rare_in_words(rare: Rare, least: int) -> str:
+def _rare_in_words(rare: Rare, minimum: int) -> str:
     """Name columns, or all of U, and say what is wrong with their values."""
-    one, which = len(rare.names) == 1, _named(rare.names)
-    have = "has" if one else "have"
+    is_single, which = len(rare.names) == 1, _named(rare.names)
+    have = "has" if is_single else "have"
     if not rare.n:
         return f"{which} {have} values grouped as 'other', which does not take unknown values"
-    what = f"{'value' if one else 'combination'}{'s' * (rare.n > 1)}"
-    some = ", ".join(f"{value!r}: {count:,}" for value, count in rare.some)
-    more = ", ..." if rare.n > len(rare.some) else ""
-    shown = f" ({some}{more})" if len(some) <= _LONGEST else ""
-    return f"{which} {have} {rare.n:,} {what} with fewer than {least} records{shown}"
+    label = f"{'value' if is_single else 'combination'}{'s' * (rare.n > 1)}"
+    values = ", ".join(f"{value!r}: {count:,}" for value, count in rare.some)
+    rest = ", ..." if rare.n > len(rare.some) else ""
+    shown = f" ({values}{rest})" if len(values) <= _LONGEST else ""
+    return f"{which} {have} {rare.n:,} {label} with fewer than {minimum} records{shown}"
 
 
 def _named(names: Sequence[Any]) -> str:
@@ -124,22 +124,22 @@ def _named(names: Sequence[Any]) -> str:
 
 def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
     """Warn, before a design that takes long, of combinations that `transform` will refuse."""
-    for part, positions, n in (
+    for group, positions, n in (
         ("S", codec.sensitive, codec.n_secrets),
         ("U", codec.nonsensitive, codec.n_values),
     ):
-        every = math.prod(len(codec.columns[place]) for place in positions)
-        if n == every or (part == "U" and codec.groups_unknown) or _is_fold():
+        every = math.prod(len(codec.columns[position]) for position in positions)
+        if n == every or (group == "U" and codec.groups_unknown) or _is_fold():
             continue
         total = f"{every:,}" if every < 10**15 else "more than 10^15"
         remedy = "categories='product' takes all."
         if _of_product(codec) > most_cells:
             remedy = "handle_unknown='infrequent_if_exist' reports them as 'other'."
-        if _of_product(codec) > most_cells and part == "S":
+        if _of_product(codec) > most_cells and group == "S":
             remedy = "Protect fewer columns."
         _warn(
-            f"the values of {part} were learned from the table, which has {n:,} of the {total} "
-            f"combinations of {_named([codec.columns[place].name for place in positions])}; "
+            f"the values of {group} were learned from the table, which has {n:,} of the {total} "
+            f"combinations of {_named([codec.columns[position].name for position in positions])}; "
             f"`transform` refuses others. {remedy}",
             UserWarning,
         )
@@ -152,9 +152,9 @@ def _of_product(codec: CellCodec) -> int:
 
 def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
     """Warn of columns of U with few records of each of many values."""
-    least = max(_MANY_VALUES, joint.n / FEW_OF_EACH)
-    for column in (codec.columns[place] for place in codec.nonsensitive):
-        if not column.declared and len(column) >= least and not _is_fold():
+    minimum = max(_MANY_VALUES, joint.n / FEW_OF_EACH)
+    for column in (codec.columns[position] for position in codec.nonsensitive):
+        if not column.declared and len(column) >= minimum and not _is_fold():
             _warn(
                 f"{_named([column.name])} looks like an identifier: it has {len(column):,} values "
                 f"in {joint.n:,} records, so reports contain almost no information about "
@@ -169,16 +169,16 @@ def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) ->
 
     A table of other people, such as of the married alone, looks so.
     """
-    if joint.alphabet != "declared" or all(one.beta is None for one in sets) or _is_fold():
+    if joint.alphabet != "declared" or all(ball.beta is None for ball in sets) or _is_fold():
         return
     empty = (joint.counts == 0).sum(axis=1)
     n_values = joint.counts.shape[1]
     odd = np.flatnonzero((empty > n_values / 2) & (joint.counts.sum(axis=1) >= n_values))
     if len(odd):
-        place = odd[np.argmax(empty[odd])]
+        index = odd[np.argmax(empty[odd])]
         _warn(
-            f"{empty[place]:,} of {n_values:,} given values of U have no public record with "
-            f"the secret {brief(repr(joint.secrets[place]))}. If private records have them, more "
+            f"{empty[index]:,} of {n_values:,} given values of U have no public record with "
+            f"the secret {brief(repr(joint.secrets[index]))}. If private records have them, more "
             "may leak: allow for it with drift= in LikelihoodRatioSet.",
             PrivacyLeakWarning,
         )
@@ -193,11 +193,11 @@ def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
     if not len(poor) or _is_fold():
         return
     first = ((target_in_words(targets.names[k]), errors[k]) for k in poor[:_NAMED])
-    some = ", ".join(f"{name}: {in_digits(error, 2)}" for name, error in first)
-    more = ", ..." if len(poor) > _NAMED else ""
+    shown = ", ".join(f"{name}: {in_digits(error, 2)}" for name, error in first)
+    rest = ", ..." if len(poor) > _NAMED else ""
     _warn(
         f"{n:,} reports, as many as the public records, will hardly estimate {len(poor):,} of "
-        f"{len(errors):,} targets ({some}{more}). skrldp.model_selection.smallest_n says how many "
+        f"{len(errors):,} targets ({shown}{rest}). skrldp.model_selection.smallest_n says how many "
         "reports are needed.",
         UserWarning,
     )
@@ -233,12 +233,12 @@ def warn_of_first_column(names: Sequence[Any]) -> None:
     """Warn that the first column is taken as S, and that the others are not protected."""
     if len(names) < 2:
         return
-    first, *others = (repr(name) if isinstance(name, str) else str(name) for name in names)
-    more = [f"{len(others) - _SHOWN:,} more"] * (len(others) > _SHOWN)
-    which = f"column{'s' * (len(others) > 1)} {series([*others[:_SHOWN], *more])}"
+    first, *further = (repr(name) if isinstance(name, str) else str(name) for name in names)
+    rest = [f"{len(further) - _SHOWN:,} more"] * (len(further) > _SHOWN)
+    which = f"column{'s' * (len(further) > 1)} {series([*further[:_SHOWN], *rest])}"
     _warn(
         f"sensitive is not given, so the first column, {brief(first)}, is protected; "
-        f"{brief(which)} {'is' if len(others) == 1 else 'are'} NOT protected. Name the column to "
+        f"{brief(which)} {'is' if len(further) == 1 else 'are'} NOT protected. Name the column to "
         f"protect, such as sensitive={brief(first) if isinstance(names[0], str) else 0}.",
         PrivacyLeakWarning,
     )
