@@ -284,10 +284,10 @@ def test_the_first_column_is_protected_with_a_warning():
         # In silence, each block was designed for a column of its own.
         (
             {"base": AOptimalSanitizer(targets=["nonsensitive", Marginal([1])])},
-            r"base has Marginal\(columns=\[1\].*names a column by its place",
+            r"base has Marginal\(columns=\[1\].*selects a column by position",
         ),
-        ({"base": AOptimalSanitizer(targets=[Marginal(slice(1, 2))])}, "each block"),
-        ({"base": AOptimalSanitizer(targets=Mean("age", by=1))}, "column in each block"),
+        ({"base": AOptimalSanitizer(targets=[Marginal(slice(1, 2))])}, "a column by position"),
+        ({"base": AOptimalSanitizer(targets=Mean("age", by=1))}, "a column by position"),
         (
             {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
             r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
