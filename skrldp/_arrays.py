@@ -93,7 +93,7 @@ class ReadOnlyDict(dict[Any, Any]):
     """A dict that stays as it was made."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("these figures cannot be changed; dict(...) makes a copy that can.")
+        raise TypeError("these values are read-only. Make a copy with dict(...).")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse

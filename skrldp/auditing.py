@@ -280,8 +280,8 @@ def audit(
         box, claims = _of_function(sanitizer, distribution, mechanism, eps)
     elif any(argument is not None for argument in (distribution, mechanism, eps)):
         raise ValueError(
-            "distribution=, mechanism= and eps= are for functions: leave them out, a sanitizer has "
-            "its own."
+            "distribution=, mechanism= and eps= are for functions. Omit them, because a sanitizer "
+            "contains them."
         )
     else:
         box, claims = _of_sanitizer(fitted), claims_of(fitted)
@@ -290,7 +290,7 @@ def audit(
     fewest = max(_FEWEST, math.ceil(_LEAST * largest / _PILOT))
     if n < fewest:
         raise ValueError(
-            f"n={n} records are too few for {largest} groups of secrets: give at least "
+            f"n={n} records are too few for {largest} groups of secrets. Pass at least "
             f"n={fewest:,}."
         )
     miss = (1.0 - level) / 2.0
@@ -450,26 +450,25 @@ def _of_function(
             remedy = f": write {name}().fit(X)"
         elif hasattr(function, "transform"):
             remedy = ": audit its transform, or the sanitizers of its blocks, sanitizers_"
-        raise TypeError(f"a fitted sanitizer or a function is needed, got {name}{remedy}.")
+        raise TypeError(f"Expected a fitted sanitizer or a function, got {name}{remedy}.")
     if not isinstance(joint, JointDistribution):
         raise ValueError(
-            "a function is audited on the values of a distribution: give "
+            "a function is audited on the values of a distribution. Pass "
             "distribution=JointDistribution(counts, secrets, values)."
         )
     symbols, numbers = np.empty(0, dtype=np.int64), _Numbers()
     if mechanism is not None:
         if (joint.secrets, joint.values) != (mechanism.secrets, mechanism.values):
             raise ValueError(
-                "the distribution's secrets and values are not those of the mechanism, in their "
-                "order."
+                "the distribution must have the mechanism's secrets and values in the same order."
             )
         eps = mechanism.leakage(joint.probabilities) if eps is None else eps
         symbols = numbers.add(np.arange(mechanism.shape[0]), mechanism.shape[0])
     rows = [(*_several(s), *_several(u)) for s in joint.secrets for u in joint.values]
     if len({len(row) for row in rows}) > 1:
         raise ValueError(
-            "the distribution's secrets (or values) are tuples of different lengths: each must "
-            "name a value for every column."
+            "the distribution's secrets (or values) are tuples of different lengths. Each must "
+            "contain a value for every column."
         )
     numeric = all(isinstance(value, Number) for row in rows for value in row)
     table = np.array(rows, dtype=None if numeric else object)
@@ -648,9 +647,9 @@ def _check_draws(
         checks.append(
             check("mechanism", *verdict, "reports follow the mechanism that was certified")
         )
-    fault = "two calls report the same records too similarly: randomness is used twice"
+    fault = "two calls report the same records too similarly, so randomness is reused"
     repeats = check("repeats", _check_repeats(first, second), fault, "every call draws new reports")
-    fine = "unknown values are refused, or reported as known ones are"
+    fine = "unknown values are rejected, or reported like known values"
     return [*checks, repeats, check("unknown", *_check_unknown(box, n, generator), fine)]
 
 

@@ -129,7 +129,7 @@ class JointDistribution(ReadOnly):
             )
         integers = table.astype(np.int64)
         if integers.sum() == 0:
-            raise ValueError("counts are all zero: there is no public record.")
+            raise ValueError("counts must contain at least one public record, but all are zero.")
         names = tuple(range(integers.shape[0])) if secrets is None else tuple(secrets)
         values_given = tuple(range(integers.shape[1])) if values is None else tuple(values)
         if (len(names), len(values_given)) != integers.shape:

@@ -411,7 +411,7 @@ def smallest_n(
     needed = ratio * ratio  # infinite where a power would be an error
     if needed > _MOST_REPORTS:
         raise ValueError(
-            f"{name}={wanted!r} would take more than 2**53 reports; allow a larger one."
+            f"{name}={wanted!r} would need more than 2**53 reports. Allow a larger one."
         )
     return max(1, math.ceil(needed))
 

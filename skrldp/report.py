@@ -579,8 +579,8 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
             continue
         if errors["not_determined"] and name not in unseen:
             texts.append(
-                f"Reports do not determine the share of {errors['not_determined']:,} of the "
-                f"{errors['of']:,} categories of {name}, however many reports there are. {remedy}"
+                f"Reports do not determine the shares of {errors['not_determined']:,} of the "
+                f"{errors['of']:,} categories of {name}, however many there are. {remedy}"
             )
         elif not errors["not_determined"] and errors["worst"] > _USELESS:
             texts.append(

@@ -284,7 +284,7 @@ def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
     coefficients = {plain_name(group): number for group, number in coefficients.items()}
     unknown = [group for group in coefficients if group not in groups]
     if unknown:
-        raise ValueError(f"there is no group {unknown[0]!r}; the groups are [{listed(groups)}].")
+        raise ValueError(f"group {unknown[0]!r} does not exist. The groups are [{listed(groups)}].")
     ordered = [coefficients.get(group, 0.0) for group in groups]
     if not all(is_number(number) and np.isfinite(number) for number in ordered) or not any(ordered):
         raise ValueError("the coefficients of a contrast must be finite numbers, not all 0.")

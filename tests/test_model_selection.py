@@ -186,7 +186,7 @@ def test_smallest_n_is_the_least():
         smallest_n(sanitizer, 1e-12)
     with pytest.raises(ValueError, match=r"more than 2\*\*53 reports"):
         smallest_n(sanitizer, 1e-200)
-    with pytest.raises(ValueError, match="give distribution="):
+    with pytest.raises(ValueError, match="Pass distribution="):
         smallest_n(sanitizer.mechanism_.to_json(public=False), 0.1)
     blind = PolyOptSanitizer(
         1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0

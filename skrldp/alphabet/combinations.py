@@ -373,7 +373,7 @@ def _positions(record: Record, columns: Any) -> list[int]:
         elif isinstance(name, Integral) and -len(names) <= int(name) < len(names):
             positions.append(int(name) % len(names))
         else:
-            raise ValueError(f"there is no column {name!r}; the columns are [{listed(names)}].")
+            raise ValueError(f"column {name!r} does not exist. The columns are [{listed(names)}].")
     if not positions or len(set(positions)) < len(positions):
         raise ValueError(f"columns={columns!r} must name columns, each once: [{listed(names)}].")
     return positions

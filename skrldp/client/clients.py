@@ -169,12 +169,12 @@ def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
         raise ValueError(
             f"{kind} need an id for each record."
             if kind
-            else "this client's reports are fresh and not counted, so an id is of no use: leave it "
-            "out, or make reports permanent by load(text, permanent_key=key)."
+            else "this client draws each report independently and does not use ids. Omit the id, "
+            "or make reports permanent with load(text, permanent_key=key)."
         )
     checked = [] if ids is None else list(ids)
     if kind and len(checked) != n_records:
-        raise ValueError(f"there are {n_records:,} records, but {len(checked):,} ids.")
+        raise ValueError(f"Expected {n_records:,} ids, one for each record, got {len(checked):,}.")
     return checked
 
 
@@ -185,11 +185,14 @@ def octets_of(person: Any) -> bytes:
     randomness, and one who knows their own report would learn who has the same record.
     """
     if isinstance(person, bytes | str) and not person:
-        raise ValueError("an id is empty, as where it is missing: give each person their own.")
+        raise ValueError(
+            "an id is empty, perhaps because it is missing. Give each person a unique id."
+        )
     if isinstance(person, np.bytes_):  # and so a person would report under two ids
         raise ValueError(
-            "ids are in an array of NumPy's type S, which drops zero bytes at their end: give a "
-            "list of bytes, or an array of dtype object that was made of one."
+            "ids are in a NumPy array of bytes (S), which drops trailing zero bytes. Pass a list "
+            "of "
+            "bytes, or an array of dtype object."
         )
     if isinstance(person, bytes):
         return b"b" + person
@@ -197,14 +200,14 @@ def octets_of(person: Any) -> bytes:
         try:
             return b"s" + person.encode()
         except UnicodeEncodeError:
-            raise ValueError("an id has half a surrogate pair, which is not text.") from None
+            raise ValueError("an id has half a surrogate pair, so it is not valid text.") from None
     if isinstance(person, bool) or not isinstance(person, Integral):
         raise ValueError(f"an id must be a str, bytes or int, got {type(person).__name__}.")
     number = int(person)
     if not -(2**63) <= number < 2**64:
         raise ValueError(
-            "an id is an int of more than 64 bits, which no column of integers holds: give it as "
-            "a str everywhere."
+            "an id is an integer of more than 64 bits. Pass ids as strings everywhere, because no "
+            "integer column can store it."
         )
     return b"s%d" % number
 

@@ -213,7 +213,8 @@ def _column(name: Any, values: Any) -> Any:
         return _listed(values)
     if array.ndim != 1:
         raise ValueError(
-            f"column {brief(repr(name))} is no column: its shape is {array.shape}. {_NOTHING}"
+            f"column {brief(repr(name))} must be one-dimensional, got shape {array.shape}. "
+            f"{_NOTHING}"
         )
     if isinstance(values, np.ndarray):
         return array

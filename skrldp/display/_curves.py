@@ -71,7 +71,7 @@ def levels_of(name: str, values: Any) -> list[Any]:
     """
     levels: list[Any] = np.sort(np.atleast_1d(np.asarray(values))).tolist()
     if not levels:
-        raise ValueError(f"{name} is empty: give at least one positive number.")
+        raise ValueError(f"{name} must contain at least one positive number.")
     for level in levels:
         check_positive(name, level, _UNITS[name])
     return levels
@@ -183,7 +183,7 @@ class CurveDisplay:
         no curve, or the arrays are not of equal length.
         """
         if not curves:
-            raise ValueError("there is no curve to draw: curves is empty.")
+            raise ValueError("curves must contain at least one curve.")
         self.curves = {}
         for name, (points, values) in curves.items():
             x, y = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
@@ -402,7 +402,7 @@ def _check_eps(name: str, template: Any, largest: float) -> None:
     if is_number(worst_case) and worst_case < largest:
         raise ValueError(
             f"{name!r} has eps_worst_case={worst_case:g}, which must be at least eps={largest:g}: "
-            "leave out greater values of `eps`."
+            "drop larger values of `eps`."
         )
 
 

@@ -137,15 +137,15 @@ class BlockDesign:
         """Return the number of the smallest block that has some columns; each has those of S."""
         if columns is None and not (part == "sensitive" and self.manifest.in_every_block):
             raise ValueError(
-                "no block has the whole record: name columns= that are together in a block, such "
-                f"as {list(self.manifest.blocks[0])}."
+                "no block contains the whole record. Name columns= of one block, for example "
+                f"{list(self.manifest.blocks[0])}."
             )
         wanted = [*as_list(columns), *as_list(by)]
         names = [name for name, _ in self.manifest.columns]
         strange = [name for name in wanted if name not in names]
         if strange:
             raise ValueError(
-                f"there is no column {strange[0]!r}; the columns are [{listed(names)}]."
+                f"column {strange[0]!r} does not exist. The columns are [{listed(names)}]."
             )
         sizes = [
             (mechanism.shape[1], number)
@@ -154,7 +154,7 @@ class BlockDesign:
         ]
         if not sizes:
             raise ValueError(
-                f"no block has the columns {wanted} together: design with blocks= that has, "
+                f"no block contains the columns {wanted}. Refit with blocks= that contains them, "
                 "or weight the public records with RakingWeights."
             )
         return min(sizes)[1]
@@ -270,8 +270,8 @@ def expected_cells(
     design = BlockDesign.read(mechanism, distribution)
     if design.public is None:
         raise ValueError(
-            "this manifest does not say how the records are distributed: give distribution=, a "
-            "list of a JointDistribution for each block."
+            "this manifest does not contain the distribution of the records. Pass distribution=, a "
+            "list with a JointDistribution for each block."
         )
     blocks = zip(design.manifest.shares, design.information(design.cells), strict=True)
     counts = [n * share * information.report for share, information in blocks]
@@ -434,9 +434,10 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
     if not set(wanted) <= set(table.names):
         if len(table.names) != 2 or any(isinstance(name, str) for name in table.names):
             raise ValueError(
-                "reports have the columns 'block' and 'report', but these have "
-                f"{list(table.names)}: give what BlockSanitizer.transform or a reporter of the "
-                "manifest returned."
+                "Expected reports with the columns 'block' and 'report', got "
+                f"{list(table.names)}. Pass the output of BlockSanitizer.transform, or of a "
+                f"reporter "
+                "of the manifest."
             )
         wanted = table.names
     columns = [table.names.index(name) for name in wanted]

@@ -204,9 +204,11 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         if not (survey is None or isinstance(survey, SurveyDesign)):
             raise TypeError(f"survey must be a SurveyDesign or None, got {type(survey).__name__}.")
         if survey is not None and sample_weight is not None:
-            raise ValueError("survey= has the weights of the reports: leave sample_weight out.")
+            raise ValueError("survey= contains the weights of the reports. Omit sample_weight.")
         if survey is not None and lazy_frame(Y) is not None:
-            raise ValueError("weights belong to single rows, and this is a lazy frame: collect it.")
+            raise ValueError(
+                "survey weights belong to single rows, but this is a lazy frame. Collect it."
+            )
         source = read_source(self.mechanism)
         public = _public_of(self.public, source.mechanism)
         columns = list(dict.fromkeys([*groups, *(() if survey is None else survey.columns)]))
@@ -308,8 +310,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         check_is_fitted(self)
         if self.drift_ is None:
             raise ValueError(
-                "there is no drift test without a public distribution (this mechanism has none: "
-                "give public=), nor for surveys, for promises for all distributions and for "
+                "the drift test needs a public distribution (pass public= if the mechanism has "
+                "none). It is not available for surveys, for claims for all distributions and for "
                 "mechanisms with too many cells."
             )
         return self.drift_
@@ -350,7 +352,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         """
         check_is_fitted(self)
         if self.survey is not None:
-            raise ValueError("the reports have survey weights, for which no exact bound is known.")
+            raise ValueError("no exact bound is known for reports with survey weights.")
         channel = self._own.channel
         is_structured = isinstance(channel, StructuredChannel)
         matrix = self.mechanism_.matrix if is_structured else channel.matrix

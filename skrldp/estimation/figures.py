@@ -170,7 +170,7 @@ class Estimates(ReadOnly):
             matrix.
         """
         if self._influence is None:
-            raise ValueError(f"{self.what}: these figures have no covariance matrix.")
+            raise ValueError(f"{self.what}: these estimates have no covariance matrix.")
         covariance = self._influence.covariance()
         unknown = np.isnan(self.std_error)
         covariance[unknown, :] = covariance[:, unknown] = np.nan
@@ -625,7 +625,7 @@ def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
     """Check that two are the same figures, and put them below one another."""
     for figures in (first, second):
         if not isinstance(figures, Estimates):
-            raise TypeError(f"figures of two estimators are needed, got {type(figures).__name__}.")
+            raise TypeError(f"Expected estimates of two estimators, got {type(figures).__name__}.")
     if not (paired is None or isinstance(paired, Pairs)):
         raise TypeError(f"paired must be PairedReports or None, got {type(paired).__name__}.")
     if (first.names, first.labels) != (second.names, second.labels):
@@ -639,8 +639,9 @@ def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
         samples = paired.samples
         if not any(a in one and b in two for a, b in (samples, samples[::-1])):
             raise ValueError(
-                "paired= links the reports of two fitted estimators, but the figures are not one "
-                "of each. Make the pairs anew if an estimator is fitted again."
+                "paired= must link the two estimators of these estimates. Make the pairs again "
+                "after "
+                "an estimator is fitted again."
             )
     two = stacked([first, second], ("",), [(0,), (1,)], () if paired is None else (paired,))
     return replace(two, _n_by=1)

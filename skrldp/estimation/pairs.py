@@ -116,16 +116,18 @@ class PairedReports(Pairs):
     ) -> None:
         estimators = [_fitted(estimator) for estimator in (first, second)]
         if first._own is second._own:
-            raise ValueError("first and second are one estimator: fit another one to each wave.")
+            raise ValueError(
+                "first and second are the same estimator. Fit a separate estimator to each wave."
+            )
         if ids is None:
             _check_rows(Y_first, Y_second)
         waves = zip(estimators, (Y_first, Y_second), _WAVES, strict=True)
         symbols = [_symbols(*wave) for wave in waves]
         if ids is not None:
             if sample_weight is not None:
-                raise ValueError("with ids each row is about one person: leave out sample_weight.")
+                raise ValueError("with ids, each row is about one person. Omit sample_weight.")
             if not isinstance(ids, tuple | list) or len(ids) != 2:
-                raise ValueError("ids must be a pair: those of Y_first and those of Y_second.")
+                raise ValueError("ids must be a pair, the ids of Y_first and those of Y_second.")
             of_waves = zip(ids, symbols, _WAVES, strict=True)
             rows = [_rows_of_ids(keys, len(sent), wave) for keys, sent, wave in of_waves]
             paired = [person for person in rows[0] if person in rows[1]]
@@ -133,9 +135,10 @@ class PairedReports(Pairs):
             symbols = [sent[[row[key] for key in paired]] for sent, row in pairs]
         if len(symbols[0]) != len(symbols[1]):
             raise ValueError(
-                f"Y_first has {len(symbols[0]):,} rows and Y_second {len(symbols[1]):,}: without "
-                "ids, row i of both is about the same person. Leave out those who are in one wave "
-                "alone, or pass ids=."
+                f"Y_first has {len(symbols[0]):,} rows and Y_second {len(symbols[1]):,}, but "
+                f"without "
+                "ids, row i of both must be about the same person. Drop people who are in only one "
+                "wave, or pass ids=."
             )
         weights = None
         if sample_weight is not None:
@@ -148,8 +151,8 @@ class PairedReports(Pairs):
         for wave, estimator, sent in zip(_WAVES, estimators, kinds, strict=True):
             if (np.bincount(sent, numbers, len(estimator.counts_)) > estimator.counts_).any():
                 raise ValueError(
-                    f"the pairs have reports of the {wave} wave that its estimator was not fitted "
-                    "to: fit it to all reports of the wave."
+                    f"the pairs contain reports of the {wave} wave that its estimator lacks. "
+                    "Fit it to all reports of the wave."
                 )
         _warn_of_equal_noise(estimators, float(numbers[kinds[0] == kinds[1]].sum()), numbers.sum())
         samples = [estimator._own.one_sample("a pair of waves") for estimator in estimators]
@@ -206,8 +209,7 @@ def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
     reports = read_reports(Y, estimator._source, estimator.encode)
     if not np.array_equal(reports.kinds, estimator._kinds):
         raise ValueError(
-            f"Y_{wave} has reports in another form than those that the {wave} estimator was fitted "
-            "to: give them in the same form."
+            f"Y_{wave} must have reports in the form to which the {wave} estimator was fitted."
         )
     return reports.numbers
 
@@ -218,15 +220,15 @@ def _rows_of_ids(ids: Any, n: int, wave: str) -> dict[Any, int]:
     series = nw.from_native(ids, pass_through=True, allow_series=True)
     values = series.to_list() if isinstance(series, nw.Series) else list(ids)
     if len(values) != n:
-        raise ValueError(f"there are {len(values):,} ids for {n:,} rows of Y_{wave}.")
+        raise ValueError(f"Expected {n:,} ids, one for each row of Y_{wave}, got {len(values):,}.")
     missing = sum(map(is_missing, values)) + values.count("")
     if missing:
-        raise ValueError(f"{missing:,} rows of Y_{wave} have no id: leave them out of Y and ids.")
+        raise ValueError(f"{missing:,} rows of Y_{wave} have no id. Drop them from Y and ids.")
     types = (Integral, str, bytes)
     wrong = {type(key) for key in values if isinstance(key, bool) or not isinstance(key, types)}
     if wrong:
         names = listed(sorted(kind.__name__ for kind in wrong))
-        raise TypeError(f"ids must be integers, texts or bytes, got {names}.")
+        raise TypeError(f"ids must be integers, strings or bytes, got {names}.")
     keys = [str(int(key)) if isinstance(key, Integral) else key for key in values]
     rows = dict(zip(keys, range(n), strict=True))
     if len(rows) < n:

@@ -191,8 +191,9 @@ def _planned(
     if isinstance(mechanism, Manifest) or as_block_sanitizer(mechanism) is not None:
         if design_effect != 1.0:
             raise ValueError(
-                "design_effect is for one mechanism: each block has people of its own, who are "
-                "fewer of a household or place. Plan a single block with its own mechanism."
+                "design_effect needs a single mechanism, because each block is reported by "
+                "different "
+                "people, fewer of them from one household or place. Plan one block's mechanism."
             )
         return expected_cells(mechanism, float(n), distribution, *columns), np.ones(0)
     design, _ = read_mechanism(mechanism)
@@ -234,8 +235,8 @@ def _distribution_of(mechanism: Mechanism, distribution: Any) -> Floats:
         return records.probabilities.ravel()
     if records is None:
         raise ValueError(
-            "this mechanism does not say how the records are distributed: give distribution=, a "
-            "JointDistribution or an array."
+            "this mechanism does not contain the distribution of the records. Pass distribution=, "
+            "a JointDistribution or an array."
         )
     table, shape = np.asarray(records, dtype=float), (len(mechanism.secrets), len(mechanism.values))
     right = table.shape == shape and (table >= 0.0).all() and abs(table.sum() - 1.0) <= _SUM

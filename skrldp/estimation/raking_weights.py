@@ -147,7 +147,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         counts = count_blocks(Y, sample_weight, design.manifest)
         n = float(sum(counted.sum() for counted in counts))
         if not n:
-            raise ValueError("there is no report: nothing can be calibrated.")
+            raise ValueError("calibration needs at least one report.")
         if strength == "auto":
             strength = _best_strength(records, counts, n, np.random.default_rng(self.random_state))
         weights = _calibrated(records, counts, float(strength))

@@ -179,7 +179,7 @@ def _form_of(table: Table, source: Source) -> str:
     if len(fits) == 1:
         return fits[0]
     known = ", ".join(f"{len(columns):,} ({form!r})" for form, columns in forms.items())
-    remedy = f". Say which they are, such as encode={fits[-1]!r}." if fits else f". {_LOST}"
+    remedy = f". Specify their form, for example encode={fits[-1]!r}." if fits else f". {_LOST}"
     raise ValueError(
         f"Y has {width} columns, and reports of this mechanism have {known}"
         + (remedy if fits or "cells" not in forms else ".")
@@ -222,9 +222,9 @@ def _form_and_columns(table: Table, source: Source, encode: str) -> tuple[str, l
     numbers = wanted if form == "cells" else list(range(size))
     if not table.is_array and names != numbers and set(names) == set(numbers):
         raise ValueError(
-            f"the reports have the same columns in another order: [{listed(names)}], not "
-            f"[{listed(numbers)}]. Numbers may be names or places; put the columns in order, or "
-            "give an array."
+            f"the reports have the same columns in a different order: [{listed(names)}], not "
+            f"[{listed(numbers)}]. Sort the columns or pass an array, because numbers may be names "
+            "or positions."
         )
     are_others = all(isinstance(name, str) for name in (*names, *wanted))
     if len(names) != size or (form == "cells" and size > 1 and are_others):
@@ -317,7 +317,7 @@ def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected:
         raise ValueError(
             f"{n:,} row{'s' if n > 1 else ''} of Y {'have' if n > 1 else 'has'} no report of this "
             f"mechanism in {listed(columns)} ({first}values are not shown), "
-            f"which is {expected}. Fit what it sent, without rows that lack a report."
+            f"which is {expected}. Fit only what it sent, and drop rows that lack a report."
         )
 
 
@@ -370,7 +370,7 @@ def summary_for(label: str, joint: JointDistribution, mechanism: Mechanism) -> P
     for name in ("secrets", "values"):
         if tuple(getattr(mechanism, name)) != tuple(getattr(joint, name)):
             raise ValueError(
-                f"{label} has other {name} than the mechanism, or in another order; make it with "
+                f"{label} must have the {name} of the mechanism in the same order. Make it with "
                 "JointDistribution(counts, mechanism.secrets, mechanism.values)."
             )
     return summary_of(joint)

@@ -472,4 +472,4 @@ def _ranked(group: CellGroups, order: Sequence[Any]) -> tuple[CellGroups, tuple[
 def check_size(k: int, n_cells: int) -> None:
     """Reject more estimates than fit into memory."""
     if k * n_cells > _MOST_NUMBERS:
-        raise ValueError(f"{k:,} figures of {n_cells:,} cells are too many; take fewer columns.")
+        raise ValueError(f"{k:,} estimates of {n_cells:,} cells are too many. Use fewer columns.")

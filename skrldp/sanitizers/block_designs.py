@@ -282,7 +282,7 @@ def refuse_large_blocks(
     raise ValueError(
         f"{len(large):,} of {len(blocks):,} blocks have more cells than the {most_cells:,} that "
         f"{type(base).__name__} designs: {'; '.join(shown)}. Column {column} has "
-        f"{_number(sizes[widest])} values: cut its numbers by Bins in categories=, or leave it out."
+        f"{_number(sizes[widest])} values. Cut its numbers with Bins in categories=, or drop it."
     )
 
 

@@ -263,7 +263,7 @@ def refuse_categories(
     ValueError always.
     """
     raise ValueError(
-        f"column {column.name!r} has a value unseen in fit (not shown); known are "
+        f"column {column.name!r} has a value unseen in fit (not shown). Known values are "
         f"{known_of(column)}. "
         + (hint_of(column, unknown) or _remedy(secret, or_else, column.numbers))
     )
@@ -275,8 +275,8 @@ def refuse_combinations(columns: Sequence[Categories]) -> NoReturn:
     Raises ValueError always.
     """
     raise ValueError(
-        f"{named(columns)}: a combination of values unseen in fit (not shown); each value is "
-        "known, but not together. `fit` with categories='product' takes all combinations."
+        f"{named(columns)}: a combination of known values was unseen in fit (not shown). Pass "
+        "categories='product' to `fit` to allow all combinations."
     )
 
 

@@ -80,7 +80,7 @@ def test_no_message_says_who_has_an_unknown_value():
         ([*ROWS, "abc"], "record 2 is of type str"),
         ([*by_name(ROWS), {"age": 1}], "record 2 lacks the column 'ill'"),
         ({"age": [1], "ill": ["no", "no"], "size": ["S"]}, "columns differ in length"),
-        ({"age": 1, "ill": "no", "size": "S"}, "column 'age' is no column"),
+        ({"age": 1, "ill": "no", "size": "S"}, "column 'age' must be one-dimensional"),
         ({"age": [1], "ill": ["no"]}, "the table lacks the column 'size'"),
         (pd.DataFrame({"age": [1]}), "the table lacks the column 'ill'"),
         (
@@ -115,7 +115,7 @@ def test_all_or_none():
     for records in ([*ROWS, (1, "?", "S")], [*ROWS, (1, "no")]):
         with pytest.raises(ValueError, match="Nothing was reported"):
             client.report_many(records)
-    with pytest.raises(ValueError, match="id is of no use"):
+    with pytest.raises(ValueError, match="does not use ids"):
         client.report_many(ROWS, ids=[1, 2])
     np.testing.assert_array_equal(client.report_many(ROWS * 50), other.report_many(ROWS * 50))
 

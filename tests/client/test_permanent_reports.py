@@ -52,7 +52,7 @@ def test_ids_that_numpy_has_cut_off_are_refused():
     rows, _ = rows_of(2)
     one, other = (client.report_many(rows, ids=kind(ids)) for kind in (list, pd.Series))
     assert one.tolist() == other.tolist()
-    with pytest.raises(ValueError, match="NumPy's type S, which drops zero bytes"):
+    with pytest.raises(ValueError, match=r"NumPy array of bytes .*zero bytes"):
         client.report_many(rows, ids=np.array(ids))
 
 
@@ -183,11 +183,11 @@ def test_ids_go_with_permanent_reports():
     client = permanent(dense())
     with pytest.raises(ValueError, match="need an id for each record"):
         client.report_many(ROWS)
-    with pytest.raises(ValueError, match="2 records, but 3 ids"):
+    with pytest.raises(ValueError, match=r"Expected 2 ids.* got 3"):
         client.report_many(ROWS, ids=[1, 2, 3])
     with pytest.raises(ValueError, match="one id for each record, not a single str"):
         client.report_many(ROWS, ids="ab")
-    with pytest.raises(ValueError, match="or make reports permanent by load"):
+    with pytest.raises(ValueError, match="make reports permanent with load"):
         load(dense().to_json()).report(ROWS[0], id="me")
 
 

@@ -234,7 +234,7 @@ def test_what_cannot_be_drawn_together():
         draw({})
     with pytest.raises(ValueError, match=r"eps=-1\.0 must be a positive"):
         draw(srr, eps=(1.0, -1.0))
-    with pytest.raises(ValueError, match="eps is empty"):
+    with pytest.raises(ValueError, match="eps must contain"):
         draw(srr, eps=())
     assert not plt.get_fignums()
 
@@ -272,7 +272,10 @@ def test_many_curves_are_told_apart(monkeypatch):
 
 @pytest.mark.parametrize(
     ("curves", "words"),
-    [({}, "curves is empty"), ({"a": ([1, 2], [1])}, r"'a' needs two arrays.*\(2,\) and \(1,\)")],
+    [
+        ({}, "at least one curve"),
+        ({"a": ([1, 2], [1])}, r"'a' needs two arrays.*\(2,\) and \(1,\)"),
+    ],
 )
 def test_bad_curves(curves, words):
     with pytest.raises(ValueError, match=words):

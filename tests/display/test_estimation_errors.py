@@ -116,16 +116,16 @@ def test_blocks_against_reports():
 def test_blocks_and_other_sanitizers_are_not_compared(sanitizers):
     with pytest.raises(ValueError, match="compared with others of its kind"):
         EstimationErrorDisplay.from_estimator(sanitizers | {"blocks": fitted_blocks()})
-    with pytest.raises(ValueError, match="name columns= that are together in a block"):
+    with pytest.raises(ValueError, match="Name columns= of one block"):
         EstimationErrorDisplay.from_estimator(fitted_blocks())
-    with pytest.raises(ValueError, match="no block has the columns"):
+    with pytest.raises(ValueError, match="no block contains the columns"):
         EstimationErrorDisplay.from_estimator(fitted_blocks(), columns=["age", "home", "job"])
     with pytest.raises(TypeError, match="a sanitizer such as PolyOptSanitizer"):
         EstimationErrorDisplay.from_table(fitted_blocks(), ROWS, sample_weight=COUNTS)
 
 
 def test_bad_input(sanitizers):
-    with pytest.raises(ValueError, match="curves is empty"):
+    with pytest.raises(ValueError, match="at least one curve"):
         EstimationErrorDisplay({})
     with pytest.raises(ValueError, match="against='k' must be one of 'n', 'eps'"):
         EstimationErrorDisplay({"a": ([1], [1])}, against="k")
@@ -135,7 +135,7 @@ def test_bad_input(sanitizers):
         EstimationErrorDisplay({"a": ([0], [1])})
     with pytest.raises(ValueError, match="dict of sanitizers is empty"):
         EstimationErrorDisplay.from_estimator({})
-    with pytest.raises(ValueError, match="n is empty"):
+    with pytest.raises(ValueError, match="n must contain"):
         EstimationErrorDisplay.from_estimator(sanitizers, n=[])
     with pytest.raises(TypeError, match="a fitted sanitizer is needed"):
         EstimationErrorDisplay.from_estimator({"a": 1})

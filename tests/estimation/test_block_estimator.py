@@ -158,7 +158,7 @@ def test_drift_is_found_and_no_drift_is_not():
         (pd.DataFrame({"block": [0, None], "report": [0, 1]}), "in 'block' .* from 0 to"),
         (pd.DataFrame({"report": [0]}), "columns 'block' and 'report'"),
         (np.zeros((3, 3), int), "columns 'block' and 'report'"),
-        (pd.DataFrame({"block": [], "report": []}, dtype=int), "no report|0 sample|minimum"),
+        (pd.DataFrame({"block": [], "report": []}, dtype=int), "one report|0 sample|minimum"),
     ],
 )
 def test_what_are_no_reports(reports, message):
@@ -181,7 +181,7 @@ def test_columns_of_one_block_are_tested_for_independence_by_its_reports():
     own = own.fit(reports["report"][reports["block"] == number].to_numpy())
     own = own.test_independence("age", "job", given="ill")
     assert found.statistic == pytest.approx(own.statistic, rel=1e-6) and found.p_value < 1e-9
-    with pytest.raises(ValueError, match="no block has the columns"):
+    with pytest.raises(ValueError, match="no block contains the columns"):
         estimator.test_independence("age", "job", given="home")
     rest = BlockEstimator(sanitizer).fit(reports[reports["block"] != number])
     with (
@@ -193,7 +193,7 @@ def test_columns_of_one_block_are_tested_for_independence_by_its_reports():
 
 def test_columns_that_stand_in_no_block_together():
     estimator = BlockEstimator(fitted_blocks()).fit(fitted_blocks().transform(TABLE))
-    with pytest.raises(ValueError, match=r"no block has the columns .* with RakingWeights"):
+    with pytest.raises(ValueError, match=r"no block contains the columns .* with RakingWeights"):
         estimator.marginal(["age", "home", "job"])
     with pytest.raises(ValueError, match="no column 'wage'"):
         estimator.marginal("wage")

@@ -148,7 +148,7 @@ def test_numbers_as_names_in_another_order_are_refused(encode):
     Y = sanitizer.fit(pd.DataFrame(records)).transform(pd.DataFrame(records))
     Y.columns = range(Y.shape[1])
     estimator = FrequencyEstimator(sanitizer, encode=encode).fit(Y)
-    with pytest.raises(ValueError, match=r"same columns in another order.*\[0, 1"):
+    with pytest.raises(ValueError, match=r"same columns in a different order.*\[0, 1"):
         estimator.fit(Y[Y.columns[::-1]])
     swapped = FrequencyEstimator(sanitizer, encode=encode).fit(Y.to_numpy())
     np.testing.assert_array_equal(swapped.counts_, estimator.counts_)
@@ -252,7 +252,7 @@ BAD = {
     "infinity": (np.array([0, np.inf], np.float16), "the first in row 1; .* 0 to 5"),
     "negative": ([0, 1, -1], "the first in row 2; .* an integer from 0 to 5"),
     "fractions": ([0.5], "the first in row 0; .* an integer"),
-    "missing": ([1.0, np.nan], "the first in row 1; .* without rows that lack a report"),
+    "missing": ([1.0, np.nan], "the first in row 1; .* drop rows that lack a report"),
     "null": (pd.Series([1, None], dtype="Int64"), "the first in row 1"),
     "words": (["a", "b"], "2 rows of Y have no report .* an integer"),
     "text": (["1", "2"], "2 rows of Y have no report .* an integer"),
@@ -290,7 +290,7 @@ def test_combinations_that_are_no_reports():
     mechanism = mechanism.named(symbols, [("u", False), ("s", True), ("v", False)])
     rows = [["x", "a", 1], ["y", "b", 2], ["y", "b", 2]]
     with pytest.raises(
-        ValueError, match=r"Say which they are, such as encode='cells'"
+        ValueError, match=r"Specify their form, for example encode='cells'"
     ):  # three of each
         FrequencyEstimator(mechanism).fit(rows)
     estimator = FrequencyEstimator(mechanism, encode="cells")
@@ -353,7 +353,7 @@ def test_more_figures_than_memory_holds(monkeypatch, fitted):
     monkeypatch.setattr(skrldp.estimation.shares_and_means, "_MOST_NUMBERS", 12)
     estimator = FrequencyEstimator(fitted["grr"].mechanism_).fit(SYMBOLS)
     assert len(estimator.mean("visits", by="ill").estimate) == 2
-    with pytest.raises(ValueError, match="6 figures of 6 cells are too many"):
+    with pytest.raises(ValueError, match="6 estimates of 6 cells are too many"):
         estimator.marginal("visits", by="ill")
 
 
@@ -397,7 +397,7 @@ def test_who_made_the_reports(fitted):
         ({"method": "ml"}, ValueError, "method='ml' must be one of"),
         ({"encode": "posterior"}, ValueError, "encode='posterior' must be one of"),
         ({"public": [1, 2]}, TypeError, "public must be a JointDistribution .* got list"),
-        ({"public": JointDistribution([[1, 2]])}, ValueError, "public has other values"),
+        ({"public": JointDistribution([[1, 2]])}, ValueError, "public must have the values"),
         ({"survey": "weight"}, TypeError, "survey must be a SurveyDesign or None, got str"),
     ],
 )

@@ -248,5 +248,5 @@ def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():
 def test_a_mechanism_alone_has_no_public_table():
     estimator = fit(noisy(), [50] * 12)
     assert estimator.drift_ is None
-    with pytest.raises(ValueError, match="without a public distribution"):
+    with pytest.raises(ValueError, match="needs a public distribution"):
         estimator.drift_test()

@@ -79,7 +79,7 @@ def test_a_million_cells_are_planned_by_their_structure():
         ({"n": 0}, "n=0 must be an integer of at least 1"),
         ({"distribution": np.ones((3, 2)) / 6}, r"an array of shape \(2, 3\)"),
         ({"distribution": np.ones((2, 3))}, "probabilities, whose sum is 1"),
-        ({"columns": 7}, "there is no column 7"),
+        ({"columns": 7}, "column 7 does not exist"),
         ({"design_effect": 0}, "design_effect"),
     ],
 )
@@ -92,5 +92,5 @@ def test_wrong_plans_are_refused(given, message):
 def test_a_mechanism_needs_a_distribution():
     X = pd.DataFrame({"ill": [0, 1], "u": [0, 1]})
     mechanism = GRRSanitizer(1.0, sensitive="ill").fit(X).mechanism_
-    with pytest.raises(ValueError, match="does not say how the records are distributed"):
+    with pytest.raises(ValueError, match="does not contain the distribution"):
         expected_std_error(mechanism.to_json(public=False), 100)

@@ -55,7 +55,7 @@ def test_one_unseen_combination_spoils_no_search():
     )
     search.fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    with pytest.raises(ValueError, match="combination of values unseen in fit"):
+    with pytest.raises(ValueError, match="combination of known values was unseen in fit"):
         GridSearchCV(SRRSanitizer(sensitive="s"), grid, cv=3, error_score="raise").fit(X)
 
 

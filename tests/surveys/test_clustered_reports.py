@@ -65,7 +65,7 @@ def test_design_effects_that_have_no_meaning_are_refused():
         expected_std_error(sanitizer, 100, design_effect=0)
     blocks = fitted_blocks()
     column = blocks.manifest_.blocks[0][0]
-    with pytest.raises(ValueError, match="design_effect is for one mechanism: each block has"):
+    with pytest.raises(ValueError, match="design_effect needs a single mechanism"):
         expected_std_error(blocks, 100, column, design_effect=2.0)
 
 
