@@ -140,5 +140,5 @@ def test_bad_input(sanitizers):
     with pytest.raises(TypeError, match="a fitted sanitizer is needed"):
         EstimationErrorDisplay.from_estimator({"a": 1})
     other = SRRSanitizer(1.0, sensitive=0).fit([["x", "y"], ["z", "w"]])
-    with pytest.raises(ValueError, match="other secrets than the mechanism"):
+    with pytest.raises(ValueError, match="the secrets of the mechanism"):
         EstimationErrorDisplay.from_estimator(sanitizers | {"other": other})
