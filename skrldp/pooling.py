@@ -263,9 +263,7 @@ _CLOSE = 1e-3  # relative gain that the shares may leave: less than the sampling
 
 
 def best_shares(
-    margins: CommonMargins,
-    information: Sequence[Floats],
-    functions: Sequence[tuple[int, Floats]],
+    margins: CommonMargins, information: Sequence[Floats], functions: Sequence[tuple[int, Floats]]
 ) -> Floats:
     """Find the shares of blocks for which the variances of some functions have the least sum.
 

@@ -394,7 +394,6 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             warnings.warn(
                 f"nobody reported the block ({names}): estimates of these columns rest on "
                 "the reports of other blocks. Fit more reports.",
-                UserWarning,
                 stacklevel=3,
             )
         return self._reports.cells(number)

@@ -228,7 +228,6 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 f"only {round(few)} reports{' of a group' if groups else ''}: standard errors need "
                 f"{LEAST_REPORTS:g} and are NaN, and intervals are hardly shorter than the whole "
                 f"range. Fit more reports{', or coarser groups' if groups else ''}.",
-                UserWarning,
                 stacklevel=2,
             )
         fitted.counts_ = np.rint(counts).astype(np.int64)
@@ -427,7 +426,6 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
                 f"{int((~shares.determined).sum())} of {len(group.categories)} frequencies of "
                 "features and label are not identifiable from these reports, so other models fit "
                 "as well. Design with AOptimalSanitizer(targets='all') or SRRSanitizer.",
-                UserWarning,
                 stacklevel=2,
             )
         frequencies = cells.most_likely(sample)

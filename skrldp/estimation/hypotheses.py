@@ -488,7 +488,6 @@ def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
     warnings.warn(
         f"respondents differ from the public table{names} (p < {DRIFT:g}): for them {words}. "
         f"Redesign with a table of such people{remedy}.",
-        UserWarning,
         stacklevel=3,
     )
 
@@ -513,7 +512,6 @@ def warn_of_broken_bounds(
         warnings.warn(
             f"respondents contradict the {bounds.n_reports:,} private reports behind this design "
             f"(p < {DRIFT:g}): for them {changed_at_most(most)}. Redesign from their reports.",
-            UserWarning,
             stacklevel=3,
         )
 
@@ -533,7 +531,6 @@ def warn_of_contradiction(
         warnings.warn(
             f"no distribution of records explains these {counts.sum():,.0f} reports of {of}. Fit "
             "what this mechanism sent, each person once: no raw records, no other reports.",
-            UserWarning,
             stacklevel=4 if block else 3,
         )
 

@@ -182,7 +182,6 @@ def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> N
             f"{equal:,.0f} of {n:,.0f} people have equal reports in both waves: each transform "
             f"with random_state={seeds[0]} draws the same noise, so the change seems certain. "
             "Report with random_state=None. Only permanent reports may be equal.",
-            UserWarning,
             stacklevel=3,
         )
 

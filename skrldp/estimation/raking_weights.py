@@ -98,12 +98,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     """
 
     def __init__(
-        self,
-        mechanism: Any,
-        public: Any,
-        *,
-        strength: float | str = "auto",
-        random_state: int = 0,
+        self, mechanism: Any, public: Any, *, strength: float | str = "auto", random_state: int = 0
     ) -> None:
         self.mechanism = mechanism
         self.public = public

@@ -537,7 +537,6 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
         warnings.warn(
             f"the coefficients of {missing} are not identifiable from these reports: they are NaN. "
             "Design with targets='all', or leave columns out.",
-            UserWarning,
             stacklevel=3,
         )
     import pandas as pd
