@@ -143,7 +143,7 @@ _WORDS = {
     ),
     "cut": (
         "simulated, not proven, since edges of bins were read from the counted records; all other "
-        "values of U are declared"
+        "values of U are declared or have many records"
     ),
     "learned": (
         "only if the values of U come from elsewhere, but they were learned from the counted "

@@ -66,7 +66,7 @@ def public_joint(
     source, most_values, totals = codec.source, codec.most_values, None
     if survey is not None and survey.records is not None:
         totals = SurveyTotals.of(survey.records, cells, codec.n_cells)
-        if source == "frequent":  # not a number of dependent records is known to be enough
+        if codec.beta_of_values is not None:  # no number of dependent records suffices
             source, most_values = "learned", None
     return JointDistribution(
         counts,

@@ -390,16 +390,12 @@ def learn(
         if rare.n:
             frequencies = replace(frequencies, rare=(rare, *frequencies.rare))
     source = "learned" if frequencies.rare else "frequent" if learned else "declared"
-    if plan.is_cut and source != "declared":
-        raise ValueError(
-            "Bins with a number of bins read their edges from the records, and a confidence level "
-            "cannot allow for learned values besides: list the values of the other columns."
-        )
-    source = "cut" if plan.is_cut else source
     beta_of_values = None
     if source == "frequent":
         chance = n_learned * chance_of_infrequent(n, frequencies.fewest)
         beta_of_values = min(grouping.beta, chance)  # rounding
+    if plan.is_cut and source != "learned":
+        source = "cut"
     codec = CellCodec(
         columns=tuple(columns),
         sensitive=secret_positions,

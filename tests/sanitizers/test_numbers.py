@@ -394,8 +394,12 @@ def test_edges_that_are_read_from_the_public_column_are_said_to_be():
     assert own.fit(pl.from_pandas(public).lazy()).mechanism_.digest == found.digest
     designed = AOptimalSanitizer(sensitive="ill", categories=own.categories, tol=0.5).fit(public)
     assert "since edges of bins were read" in " ".join(str(privacy_report(designed)).split())
-    with pytest.raises(ValueError, match="list the values of the other columns"):
-        own.fit(public.assign(job="a").assign(job=public["ill"]))
+    rare = ["rare"] * 5 + ["often"] * 1_995
+    for job, source in ((public["ill"], "cut"), (rare, "learned")):
+        fitted = own.fit(public.assign(job=job))
+        claims = fitted.mechanism_.claims
+        assert fitted.joint_.alphabet == source
+        assert Mechanism.from_json(fitted.mechanism_.to_json()).claims == claims
 
 
 MAKERS = [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()]
