@@ -111,12 +111,12 @@ def test_which_parameter_is_eps():
         smallest_eps()(results([1], [1.0], param="steps"))
     with pytest.raises(ValueError, match=r"candidate 1 \(\{'C': 3\}\) does not set eps"):
         smallest_eps()(found | {"params": [{"eps": 1}, {"C": 3}]})
-    with pytest.raises(ValueError, match="candidate 0 has eps='1', which is not a finite number"):
+    with pytest.raises(ValueError, match="candidate 0 has eps='1', which"):
         smallest_eps()(found | {"params": [{"eps": "1"}, {"eps": 3}]})
 
 
 def test_nothing_to_choose_from():
-    with pytest.raises(ValueError, match="none of the 2 candidates has a score"):
+    with pytest.raises(ValueError, match="2 candidates has a score"):
         smallest_eps()(results([1, 2], [np.nan, np.nan]))
     with pytest.raises(ValueError, match="none of the 1 candidates"):
         smallest_eps(1.0)(results([1], [-np.inf]))
@@ -151,7 +151,7 @@ def test_a_default_set_has_no_parameters(cls):
 
 @pytest.mark.parametrize("tolerance", [-0.1, np.nan, np.inf, "0.1", None, True])
 def test_bad_tolerances(tolerance):
-    with pytest.raises(ValueError, match="must be a share of the best score"):
+    with pytest.raises(ValueError, match="share of the best score"):
         smallest_eps(tolerance)
 
 
@@ -191,7 +191,7 @@ def test_smallest_n_is_the_least():
     blind = PolyOptSanitizer(
         1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
     ).fit(X)
-    with pytest.raises(ValueError, match="2 of the 2 shares are not identifiable"):
+    with pytest.raises(ValueError, match="2 of the 2 shares"):
         smallest_n(blind, 0.1, part="sensitive")
 
 
@@ -259,7 +259,7 @@ def test_a_search_by_expected_error():
     search.fit(X[:, ::-1])
     train, test = next(iter(cv.split(X)))
     longer = Pipeline([*pipe.steps, ("after", FunctionTransformer())])
-    with pytest.raises(ValueError, match="step 'priv', which is not the last"):
+    with pytest.raises(ValueError, match="'priv', which is not the"):
         GridSearchCV(longer, grid, scoring=scorer, cv=cv).fit(X)
     own = SRRSanitizer(eps=0.5, sensitive=0).fit(X[train])
     left_out = np.array([[np.sum((X[test] == [s, u]).all(1)) for u in range(3)] for s in range(2)])
@@ -268,9 +268,9 @@ def test_a_search_by_expected_error():
     )
     assert search.cv_results_["split0_test_score"][0] == pytest.approx(-np.sqrt(np.mean(errors**2)))
     assert search.best_params_["priv__eps"] == 3.0
-    with pytest.raises(ValueError, match="summary='mean' must be one of 'worst', 'rms'"):
+    with pytest.raises(ValueError, match="be one of 'worst', 'rms'"):
         neg_std_error_scorer(summary="mean")
-    with pytest.raises(ValueError, match="n=0 must be an integer of at least 1"):
+    with pytest.raises(ValueError, match="integer of at least 1"):
         neg_std_error_scorer(n=0)
     blind = PolyOptSanitizer(
         1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0

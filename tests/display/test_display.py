@@ -83,7 +83,7 @@ def test_displays_need_a_fitted_sanitizer(display):
         display.from_estimator(SRRSanitizer(sensitive=0))
     with pytest.raises(NotFittedError):
         display.from_estimator(make_pipeline(SRRSanitizer(sensitive=0)))
-    with pytest.raises(TypeError, match="a fitted sanitizer is needed, got RenyiBall"):
+    with pytest.raises(TypeError, match="sanitizer is needed, got RenyiBall"):
         display.from_estimator(RenyiBall())
     assert not plt.get_fignums()
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_drawn_together():
         PrivacyUtilityDisplay.from_table(sanitizers, ROWS, sample_weight=COUNTS, **options)
 
     mse, srr = RobustMSESanitizer(sensitive=0), SRRSanitizer(sensitive=0)
-    with pytest.raises(ValueError, match="'a' is measured by its distance from U and 'b'"):
+    with pytest.raises(ValueError, match="distance from U and 'b'"):
         draw({"a": mse, "b": srr})
     other = RobustMSESanitizer(distance="hamming", sensitive=0)
     with pytest.raises(ValueError, match="'a' and 'b' have different distances"):
@@ -230,7 +230,7 @@ def test_what_cannot_be_drawn_together():
     ):
         with pytest.raises(TypeError, match=words):
             draw(wrong)
-    with pytest.raises(ValueError, match="the dict of sanitizers is empty"):
+    with pytest.raises(ValueError, match="dict of sanitizers is empty"):
         draw({})
     with pytest.raises(ValueError, match=r"eps=-1\.0 must be a positive"):
         draw(srr, eps=(1.0, -1.0))

@@ -114,7 +114,7 @@ def test_blocks_against_reports():
 
 
 def test_blocks_and_other_sanitizers_are_not_compared(sanitizers):
-    with pytest.raises(ValueError, match="compared with others of its kind"):
+    with pytest.raises(ValueError, match="compared with others of its"):
         EstimationErrorDisplay.from_estimator(sanitizers | {"blocks": fitted_blocks()})
     with pytest.raises(ValueError, match="Name columns= of one block"):
         EstimationErrorDisplay.from_estimator(fitted_blocks())
@@ -127,7 +127,7 @@ def test_blocks_and_other_sanitizers_are_not_compared(sanitizers):
 def test_bad_input(sanitizers):
     with pytest.raises(ValueError, match="at least one curve"):
         EstimationErrorDisplay({})
-    with pytest.raises(ValueError, match="against='k' must be one of 'n', 'eps'"):
+    with pytest.raises(ValueError, match="be one of 'n', 'eps'"):
         EstimationErrorDisplay({"a": ([1], [1])}, against="k")
     with pytest.raises(ValueError, match=r"needs m numbers and errors of shape"):
         EstimationErrorDisplay({"a": ([1, 2], [1])})
