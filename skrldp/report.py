@@ -287,7 +287,7 @@ class PrivacyReport(ReadOnly):
             ("Warnings", None, self.warnings),
             claims_table(self.claims),
             ("Where the claims hold", (), legend(self.claims)),
-            ("Figures", (), _figures_in_words(self)),
+            ("Details", (), _details_in_words(self)),
             _errors_in_words(self),
             ("Notes", None, self.notes),
             ("What this page does not say", None, _NOT_SAID),
@@ -594,7 +594,7 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
 # --- In words ------------------------------------------------------------------------------------
 
 
-def _figures_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
+def _details_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
     """State the numbers, as labels and texts."""
     shown = [("digest", report.digest), ("sees", sees(report.observe))]
     a1, a2 = report.shape
