@@ -23,10 +23,7 @@ from skrldp.design import criterion_problem as problems
 from skrldp.design import least_cost as by_path
 
 SETS = {"default": LikelihoodRatioSet(), "lower": RenyiBall(region="lower")}
-INFORMATION = {
-    "default": ("auto", "columns", "alternation"),
-    "lower": ("auto", "columns", "alternation", "vertices"),
-}
+INFORMATION = {"default": ("auto",), "lower": ("auto", "vertices")}
 DISTANCE = ("auto", "path", "cuts")
 
 
@@ -89,7 +86,7 @@ def near(counts, around, solver):
     without = {
         "auto": mock.patch.object(by_path, "TIGHT", by_path.TIGHT),
         "path": mock.patch.object(by_path._Search, "add_cuts", lambda self: "converged"),
-        "cuts": mock.patch.object(by_path, "path_blocks", lambda *_: None),
+        "cuts": mock.patch.object(by_path, "has_path", lambda _: False),
     }[solver]
     with without:
         design, *seconds = fitted(design, counts)

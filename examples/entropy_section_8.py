@@ -41,7 +41,7 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.design.closed_form import divided_reporting
-from skrldp.design.criteria import Information
+from skrldp.design.mutual_information import Information
 from skrldp.support_function import cell_bounds
 
 RECORDS = 32_561  # of Adult, and drawn from each synthetic distribution

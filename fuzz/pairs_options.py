@@ -149,12 +149,7 @@ SETTINGS = {
     },
     "start": {"fitted before": _shape(before=True)},
     "encode": {name: _set(encode=name) for name in ("onehot", "posterior", "cells")},
-    "solver": {
-        "columns": _set(solver="columns"),
-        "vertices": _set(solver="vertices"),
-        "decomposition": _set(solver="decomposition"),
-        "alternation": _set(solver="alternation"),
-    },
+    "solver": {"vertices": _set(solver="vertices")},
     "utility set": {
         "ball": _set(utility_uncertainty=RenyiBall()),
         "all": _set(utility_uncertainty=AllDistributions()),

@@ -158,7 +158,7 @@ def python_files(*folders: str) -> list[Path]:
 
 
 def module_name(path: Path) -> str:
-    """Return the name below skrldp: "design.columns"; "" for skrldp itself."""
+    """Return the name below skrldp: "design.rows"; "" for skrldp itself."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -476,7 +476,7 @@ def test_minimum_versions_agree():
 def test_the_reader_sees_every_kind_of_import():
     source = """
 import numpy as np, cvxpy
-from . import cone
+from . import vertices
 from ..joint import JointDistribution
 from skrldp import table
 if TYPE_CHECKING:
@@ -490,7 +490,7 @@ def f():
     assert seen == {
         "numpy": True,
         "cvxpy": True,
-        "skrldp.design.cone": True,
+        "skrldp.design.vertices": True,
         "skrldp.joint.JointDistribution": True,
         "skrldp.table": True,
         "pandas": False,
@@ -500,18 +500,18 @@ def f():
 
 
 def test_what_is_forbidden_is_seen():
-    modules = {"", "_highs", "design", "design.cone", "sanitizers"}
+    modules = {"", "_highs", "design", "design.vertices", "sanitizers"}
     for module, target, wrong in (
         ("joint", "skrldp.PolyOptSanitizer", ["skrldp itself"]),
-        ("_highs", "skrldp.design.cone", ["design.cone"]),
-        ("design.columns", "skrldp.sanitizers.Base", ["sanitizers"]),
-        ("sanitizers.closed_forms", "skrldp.design.cone", []),
+        ("_highs", "skrldp.design.vertices", ["design.vertices"]),
+        ("design.rows", "skrldp.sanitizers.Base", ["sanitizers"]),
+        ("sanitizers.closed_forms", "skrldp.design.vertices", []),
     ):
         assert upward(module, [target], modules) == wrong
     assert room("attic") is None and room("design.new_way") == "design"
     for module, target, taken in (
         ("certificate._release", "skrldp.certificate._views.views", False),
-        ("design.columns", "skrldp.certificate._views.views", True),
+        ("design.rows", "skrldp.certificate._views.views", True),
         ("sanitizers.closed_forms", "skrldp.privacy._ROUNDING", True),
         ("sanitizers.closed_forms", "skrldp._typing.Floats", False),
     ):

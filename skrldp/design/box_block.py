@@ -16,14 +16,11 @@ from typing import Any
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.newton_system import Block, Kind, by_row, dual_step, inverses
+from skrldp.design.newton_system import INITIAL_MARGIN, Block, Kind, by_row, dual_step, inverses
 from skrldp.design.programs import Cuts
 from skrldp.privacy.private_rows import Layout
 from skrldp.privacy.requirements import Requirement
 
-# Part of the room that privacy leaves which each of the six steps from the entries to the largest
-# probabilities begins with. Twice as much leaves nearly none.
-_MARGIN = 0.125
 _SIGNS = np.array([1.0, -1.0])[:, None]  # of the sides
 _EVERY_ROW: Any = slice(None)  # because NumPy declares the indices of ufunc.at without slices
 
@@ -81,7 +78,7 @@ class BoxBlock(Block):
     def start(self, rows: Floats, mean: float) -> None:
         """See :class:`Block`."""
         sides = self._sides(rows)
-        margin = _MARGIN * (1.0 - self._factor) * float(rows[0, 0])
+        margin = INITIAL_MARGIN / 2.0 * (1.0 - self._factor) * float(rows[0, 0])
         k = sides.shape[-1]
         own = np.full((*sides.shape[:3], self._own.shape[1]), sides[..., :1] + margin)
         width = self._costs[..., 1 : k + 1].sum(axis=-1, keepdims=True)

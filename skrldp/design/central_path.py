@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.constraint_blocks import concave_mean
 from skrldp.design.limits import ROUNDING, Workers
 from skrldp.design.newton_system import (
     FIRST_LENGTH,
@@ -42,6 +41,7 @@ from skrldp.design.newton_system import (
     farthest,
     parts_of,
 )
+from skrldp.design.pair_blocks import concave_mean
 from skrldp.design.programs import Cuts, ExpectedCost
 
 # Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.

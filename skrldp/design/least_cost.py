@@ -16,9 +16,9 @@ from scipy.sparse import csr_array, hstack, vstack
 from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
 from skrldp.design.central_path import CentralPath
-from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.limits import LIMITS, LITTLE, ROUNDING, TIGHT, Limits
 from skrldp.design.newton_system import MOST_IN_HESSIANS
+from skrldp.design.path_blocks import has_path, path_blocks
 from skrldp.design.programs import Cuts, ExpectedCost, column_sums
 from skrldp.design.solution import Solution
 from skrldp.privacy.requirements import Requirements, repair
@@ -221,10 +221,9 @@ class _Search:
     def follow_path(self) -> None:
         """Go along the central path until the gap is closed, or rounding ends it."""
         b, a = self.cost.cost.shape
-        blocks = path_blocks(self.requirements)
-        if blocks is None or b * a**2 > MOST_IN_HESSIANS:
+        if not all(map(has_path, self.requirements)) or b * a**2 > MOST_IN_HESSIANS:
             return
-        path = CentralPath(self.cost, blocks, workers=self.limits.workers)
+        path = CentralPath(self.cost, path_blocks(self.requirements), workers=self.limits.workers)
         arrived = 0
         while not (self.closed() or self.limits.met) and arrived < _PATIENCE:
             allowed = self.allowed(min(path.value, self.upper))

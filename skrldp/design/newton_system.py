@@ -23,8 +23,10 @@ from skrldp.design.programs import Cuts
 FRACTION_TO_BOUNDARY = 0.97
 # Length of the step that the first one is assumed to follow. Twice as much takes as many steps.
 FIRST_LENGTH = 0.5
-# Numbers in the Hessians of all rows, of which about five sets are stored: 2.7 GB. Twice as many
-# take twice the memory.
+# Fraction of the initial slack of each variable of a block. Twice as much leaves no slack.
+INITIAL_MARGIN = 0.25
+# Numbers in the Hessians of all rows, of which some five sets are kept: 2.7 GB. Twice as many take
+# twice the memory.
 MOST_IN_HESSIANS = 1 << 26
 
 

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skrldp._typing import Floats
-from skrldp.design.criteria import AT_PUBLIC, NEAR_PUBLIC, Criterion, Information
 from skrldp.design.limits import EQUAL, ROUNDING, Limits
-from skrldp.design.solution import ObjectiveBound, Solution
+from skrldp.design.solution import AT_PUBLIC, NEAR_PUBLIC, ObjectiveBound, Solution
 from skrldp.design.subset_optimum import mutual_information_bound, optimal_response
 from skrldp.information import entropy, mutual_information
 from skrldp.joint import JointDistribution
@@ -37,27 +36,26 @@ class _Response(NamedTuple):
 
 
 def optimum_at_public(
-    joint: JointDistribution, requirements: Requirements, criterion: Criterion, limits: Limits
+    joint: JointDistribution, requirements: Requirements, distribution: Floats, limits: Limits
 ) -> Solution | None:
     """Maximise I(X; Y) where privacy is requested at the public distribution alone, or of records.
 
     Where the whole record is the secret, nothing is left of U, and every distribution is the same.
 
-    Returns Solution or None: none if something else is required or maximised, or mechanisms see U
-    alone.
+    Returns Solution or None: none if something else is required, or mechanisms see U alone.
 
-    The optimum is at the public distribution. Nothing is required of a cell without records, if
-    its secret has some. If the criterion's distribution gives it a probability, it has a report
-    of its own, which is best; else it is reported as what is least probable.
+    The optimum is at the public distribution. Nothing is required of a cell without records if
+    its secret has some. If `distribution` (a,), that of the criterion, gives it a probability, it
+    has a report of its own, which is best; else it is reported as what is least probable.
     """
     one = _on_secrets(joint, requirements)
-    if one is None or not isinstance(criterion, Information) or criterion.about is not None:
+    if one is None:
         return None
     response = _response(joint, one.eps)
     limits.count(response.rounds)
     seen = joint.marginal > 0
     matrix = coupled(response.matrix, joint.conditionals * seen[:, None])
-    matrix = _with_cells_without_records(matrix, criterion.distribution)
+    matrix = _with_cells_without_records(matrix, distribution)
     public = joint.probabilities.ravel()
     objective = mutual_information(matrix, public)
     about = "the whole record" if requirements.of_whole_records else "S"

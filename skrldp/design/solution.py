@@ -59,6 +59,10 @@ def relative_gap(objective: float, bound: float) -> float:
     return distance / scale if distance else 0.0
 
 
+# Where bounds come from: they stand behind "bound:".
+AT_PUBLIC = "the optimum for the public distribution alone"
+NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
+
 _UNFINISHED = (*LIMITS, "optimal_inaccurate")
 
 

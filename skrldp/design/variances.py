@@ -22,7 +22,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.linalg.lapack import dpocon, dpotrf
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design.criteria import Criterion, Mixture, Optimum
+from skrldp.design.criteria import Criterion, Master, Optimum
 from skrldp.design.limits import EQUAL, LITTLE, ROUNDING, TIGHT
 from skrldp.design.newton_system import FRACTION_TO_BOUNDARY
 from skrldp.design.solution import ObjectiveBound
@@ -41,8 +41,8 @@ _CENTRING = 0.1
 # and of the mean price spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
 # More rows than the first number, and so many for each cell, are reduced to a part of them when
-# others join: those with the smallest weights. Half as many, as for rough designs, end 3 % higher
-# at 90 cells and 14 % at 112, after 20 s of a processor.
+# others join: those with the least weights. Half as many end 3 % higher at 90 cells and 14 % at
+# 112, after 20 s of a processor.
 _MOST_ROWS, _ROWS_A_CELL = 350, 4
 # Rows in all, but for the first ones. Twice as many take four times as long at 434 cells.
 _MOST_IN_ALL = 1_000
@@ -53,7 +53,7 @@ _RARE = 0.02
 _MOST_STEPS = 40
 
 
-class VarianceMixture(Mixture):
+class VarianceMaster(Master):
     r"""Weights θ on rows with the least :math:`\operatorname{tr} C M(\theta)^{-1} C^T`.
 
     Parameters
@@ -62,8 +62,8 @@ class VarianceMixture(Mixture):
         Distribution of the cells of a row, positive.
     functions : array of shape (m, a)
         The linear functions C.
-    rough : bool, default=False
-        Whether half as many rows will do before those of no use make room for others.
+    rows : array of shape (k, a)
+        Rows that stay, of which a strictly positive mixture is a mechanism.
 
     Attributes
     ----------
@@ -73,10 +73,9 @@ class VarianceMixture(Mixture):
         The matrix G by which a row v has the price vᵀ G v / (v · distribution), likewise.
     """
 
-    def __init__(self, distribution: Floats, functions: Floats, rough: bool = False) -> None:
-        super().__init__(len(distribution))
+    def __init__(self, distribution: Floats, functions: Floats, rows: Floats) -> None:
+        super().__init__(rows)
         self._most = min(_MOST_ROWS + _ROWS_A_CELL * len(distribution), _MOST_IN_ALL)
-        self._most //= 2 if rough else 1
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
         if len(functions) > len(distribution):  # as many will do
@@ -90,6 +89,8 @@ class VarianceMixture(Mixture):
         # At the best weights, with the means' squares: the sum of variances that are priced, and
         # that of the functions alone.
         self._total = self._asked = -np.inf
+        self.add(rows)
+        self._first = len(self.rows)
 
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
@@ -100,9 +101,7 @@ class VarianceMixture(Mixture):
             kept = max(self._most - len(rows), self._first + len(self.distribution))
             stay = np.sort(np.argsort(order, kind="stable")[:kept])
             self.rows, self._weights = self.rows[stay], self._weights[stay]
-            self.dropped += 1
-        if not len(self.rows):
-            self._first = len(rows)
+            self.n_removals += 1
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
     def _best(
@@ -221,7 +220,7 @@ class VarianceMixture(Mixture):
                 point = self._best(self.rows[frequent], end, 0.0, begun)
                 if point.good and point.total <= self._total * (1.0 + LITTLE):
                     return self.rows[frequent] * point.weights[:, None]
-        return self.supported(weights)
+        return super().mechanism(weights)
 
     def reduced_costs(self, rows: Floats) -> Floats:
         """Return the reduced costs of rows, relative to the sum of variances."""
@@ -506,7 +505,6 @@ class Variance(Criterion):
 
     sense = -1
     name = "sum of variances"
-    scale = 1.0
 
     def __init__(self, distribution: Floats, functions: Floats) -> None:
         super().__init__(distribution)
@@ -571,8 +569,8 @@ class Variance(Criterion):
     def optimum_about(self, stated: float, promise: float) -> float | None:
         r"""Estimate the least sum of variances from what further rows promise.
 
-        If no row has a larger reduced cost than those that were found, weak duality bounds the
-        trace from below by itself over 1 plus the promise, as in :meth:`VarianceMixture.at_most`.
+        If no row has a greater reduced cost than those that were found, weak duality bounds the
+        trace from below by itself over 1 plus the promise, as in :meth:`VarianceMaster.at_most`.
         """
         means = self.functions @ self.distribution
         squares = float(means @ means)
@@ -598,6 +596,6 @@ class Variance(Criterion):
         merged = merged_rows(sent, self.distribution, functions, most)
         return merged if np.isfinite(self.value(merged)) else matrix
 
-    def mixture(self, *, rough: bool = False) -> Mixture:
-        """Begin a mixture: a convex program."""
-        return VarianceMixture(self.distribution, self.functions, rough)
+    def master(self, rows: Floats) -> Master:
+        """Begin a convex program."""
+        return VarianceMaster(self.distribution, self.functions, rows)

@@ -11,9 +11,9 @@ always, which lose less than a hundredth of a percent on the benchmark's ten tab
 
 import numpy as np
 
+from skrldp._highs import LinearProgram
 from skrldp._typing import Floats
-from skrldp.design.cone import is_polyhedral, unit_rows
-from skrldp.design.criteria import Criterion, Information
+from skrldp.design.criteria import Criterion
 from skrldp.design.limits import EQUAL
 from skrldp.design.programs import LEAST_GAIN, Cuts
 from skrldp.design.solution import Solution
@@ -30,14 +30,14 @@ _PROBES = 200
 
 
 def enumerate_vertices(
-    joint: JointDistribution, requirements: Requirements, criterion: Criterion | None = None
+    joint: JointDistribution, requirements: Requirements, criterion: Criterion
 ) -> Solution:
     """Maximise a criterion over polyhedral regions, globally.
 
     Returns Solution: with status ``"optimal"``. Raises SolverError if the region is not polyhedral,
     the enumeration failed or lost vertices, or cddlib is not installed.
     """
-    if not is_polyhedral(requirements):
+    if not all(item.region.few_vertices for item in requirements):
         names = {type(one.region).__name__ for one in requirements}
         raise SolverError(
             f"{' and '.join(sorted(names))} has no finite list of vertices: solver='vertices' "
@@ -47,25 +47,23 @@ def enumerate_vertices(
     inequalities = facets(requirements)
     vertices = _listed(inequalities)
     public = requirements.fold(joint.probabilities)
-    criterion = criterion or Information(public)
-    mixture = criterion.mixture()
     # The shifted unit rows put the all-ones vector inside the cone of the rows: a mixture exists.
-    mixture.add(requirements.shift(np.eye(requirements.n_cells)))
-    new, dropped = np.ones(len(vertices), dtype=bool), 0
+    master = criterion.master(requirements.shift(np.eye(requirements.n_cells)))
+    new, n_removals = np.ones(len(vertices), dtype=bool), 0
     while True:
-        weights, _, value = mixture.solve()
-        gains = np.where(new, mixture.reduced_costs(vertices), -np.inf)
+        weights, _, value = master.solve()
+        gains = np.where(new, master.reduced_costs(vertices), -np.inf)
         best = np.argsort(-gains, kind="stable")[:_PROBES]
         best = best[gains[best] > LEAST_GAIN]
         if len(best) == 0:
             break
-        mixture.add(vertices[best])
-        if mixture.dropped > dropped:
-            dropped, new[:] = mixture.dropped, True
+        master.add(vertices[best])
+        if master.n_removals > n_removals:
+            n_removals, new[:] = master.n_removals, True
         new[best] = False
-    matrix = mixture.mechanism(weights)
+    matrix = master.mechanism(weights)
     objective = criterion.at(public).stated(matrix)
-    bound = criterion.bound_at(public, mixture.at_most(vertices, value))
+    bound = criterion.bound_at(public, master.at_most(vertices, value))
     return Solution(
         status="optimal",
         solver="vertices",
@@ -162,7 +160,8 @@ def _vertices(inequalities: Floats) -> Floats:
 def _probe(vertices: Floats, inequalities: Floats) -> None:
     """Compare maxima of random linear functions with a linear program's: a lost vertex shows."""
     cells = vertices.shape[1]
-    program = unit_rows(cells)
+    program = LinearProgram(np.zeros(cells), upper=1.0)
+    program.add_rows(np.ones((1, cells)), 1.0, 1.0)
     program.add_rows(inequalities, -np.inf, 0.0)
     directions = np.random.default_rng(0).normal(size=(_PROBES, cells))
     directions[:cells] = np.eye(cells)[: min(cells, _PROBES)]

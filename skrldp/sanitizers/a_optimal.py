@@ -10,7 +10,7 @@ from skrldp._params import in_digits
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record, group_cells, numbers_of_cells
 from skrldp.alphabet.numbers import Knots
-from skrldp.design.criterion_problem import SOLVERS_OF_MIXTURES, CriterionProblem
+from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.limits import TOL
 from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
@@ -46,10 +46,9 @@ class AOptimalSanitizer(ObservingSanitizer):
         estimated badly. None is the whole record where all columns are sensitive, and adds the mean
         of each column with Knots.
     {observe}
-    solver : {"auto", "vertices", "columns", "decomposition"}, default="auto"
-        Leave it at "auto". "vertices" has cddlib list vertices, for about ten cells;
-        "decomposition" mixes rows that ascend side by side, for hundreds; "columns"
-        generates vertices as they are needed.
+    solver : {"auto", "vertices"}, default="auto"
+        "auto" searches rows. "vertices" uses cddlib to list all vertices of polyhedral regions, for
+        about ten cells.
     {time_limit, n_jobs}
     tol : float, default=1e-3
         Part of the sum of variances that may be given up for a quicker search and, beyond the
@@ -61,9 +60,9 @@ class AOptimalSanitizer(ObservingSanitizer):
     {joint_, uncertainty_, mechanism_, certificate_}
     solution_ : Solution
         How the mechanism was found: solver, status, time, and as objective the weighted sum of the
-        variances, with a bound that no mechanism passes. After ``solver="decomposition"`` its
-        ``estimate`` says what the optimum is about: an estimate, which is not proved, from the
-        slopes of the best rows that the last rounds found.
+        variances, with a bound that no mechanism passes. After a search,
+        ``estimate`` is an unproved estimate of the optimum, from the best rows that the last rounds
+        found.
     variances_ : array of shape (m,)
         Variance of each estimate at the public distribution, times the number of reports: the
         standard error from n reports is ``sqrt(variances_ / n)``.
@@ -135,7 +134,7 @@ class AOptimalSanitizer(ObservingSanitizer):
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **ObservingSanitizer._checks,
-        "solver": one_of(SOLVERS_OF_MIXTURES),
+        "solver": one_of(SOLVERS),
         "tol": check_gap,
     }
 

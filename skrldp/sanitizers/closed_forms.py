@@ -9,7 +9,7 @@ import numpy as np
 from skrldp.alphabet.combinations import Record
 from skrldp.certificate import Certificate, release, release_made
 from skrldp.design.closed_form import IndependentReporting, grr, independent_reporting, srr
-from skrldp.design.criteria import information_bound
+from skrldp.design.mutual_information import information_bound
 from skrldp.design.solution import Solution
 from skrldp.information import Blocks, block_information
 from skrldp.mechanism.mechanism import Mechanism

@@ -20,10 +20,9 @@ class NonRobustSanitizer(OptimalSanitizer):
     {eps, sensitive, survey, categories, min_frequency}
     uncertainty : optional
         Ignored: the only distribution is the public one.
-    solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        "auto" takes the optimum from its formula (see the notes). The others search, for
-        comparisons: among vertices (about ten cells), by columns (dozens) or by alternation (a
-        thousand).
+    solver : {"auto", "vertices"}, default="auto"
+        "auto" uses the formula of the optimum (see the notes). "vertices" searches among the
+        vertices of the region, for comparison (about ten cells).
     {time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
         Form of the reports: a number (None), columns of 0 and 1, probabilities of each category

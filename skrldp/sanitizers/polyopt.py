@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from skrldp.alphabet.combinations import Record
-from skrldp.design.criteria import Criterion, Information
+from skrldp.design.criteria import Criterion
+from skrldp.design.mutual_information import Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.fitted_state import Designed
@@ -30,10 +31,9 @@ class PolyOptSanitizer(ObservingSanitizer):
         spread evenly): about the whole record, which also rewards information about S, or about U
         alone.
     {observe}
-    solver : {"auto", "vertices", "columns", "alternation"}, default="auto"
-        Leave it at "auto". "vertices" has cddlib list vertices, for about ten cells; "columns"
-        generates them as they are needed, for dozens; "alternation" improves decoder and mechanism
-        in turn, for up to a thousand. For one distribution the optimum has a formula.
+    solver : {"auto", "vertices"}, default="auto"
+        "auto" searches rows, or uses a formula if privacy is for one distribution. "vertices" uses
+        cddlib to list all vertices of polyhedral regions, for about ten cells.
     {time_limit, n_jobs}
     {encode, handle_unknown, random_state, verbose}
 

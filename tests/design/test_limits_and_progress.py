@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp.design import progress
-from skrldp.design.criteria import Information
 from skrldp.design.limits import Limits, Workers, part_of_larger_work, shortened
+from skrldp.design.mutual_information import Information
 from skrldp.design.progress import Progress
 from skrldp.design.solution import Solution
 

@@ -12,9 +12,9 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp._params import at_most
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr
-from skrldp.design.criteria import Information, information_bound
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
+from skrldp.design.mutual_information import Information, information_bound
 from skrldp.design.non_robust import coupled
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.exceptions import SolverError
@@ -86,7 +86,7 @@ def test_the_chain_rule(case):
     of_secret = optimal_response(joint.counts.sum(axis=1), case["eps"]).information
     of_values = joint.entropy - entropy(joint.marginal)
     assert found.objective == pytest.approx(of_values + of_secret, rel=1e-9)
-    columns = best(promise, solver="columns", time_limit=None)
+    columns = best(promise, solver="vertices", time_limit=None)
     assert columns.objective <= found.bound + 1e-9
     assert columns.objective == pytest.approx(found.objective, rel=2e-3)
     assert columns.bound == pytest.approx(found.objective, rel=1e-4)
@@ -170,7 +170,7 @@ def test_it_bounds_robust_designs(shape):
     if shape[0] == 2:
         assert bound.by == AT_PUBLIC
         with few_iterations(200):
-            robust = solve(CriterionProblem(joint), requirements, solver="alternation")
+            robust = solve(CriterionProblem(joint), requirements)
         assert robust.objective <= robust.bound <= bound.value
         robust = replace(robust, bound=bound.value, bound_by=bound.by)
         assert robust.gap_in_words == (

@@ -7,9 +7,9 @@ import pytest
 
 from skrldp.design import newton_system
 from skrldp.design.central_path import RowPaths
-from skrldp.design.constraint_blocks import path_blocks
-from skrldp.design.decomposition import two_levels
 from skrldp.design.limits import Limits
+from skrldp.design.path_blocks import path_blocks
+from skrldp.design.pricers import PathPricer, TwoLevelRows, pricers
 from skrldp.design.variances import Variance
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
@@ -33,25 +33,24 @@ def variance(joint):
 @pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
 def test_rows_are_private_and_have_two_levels(options):
     joint, requirements = asked(**options)
-    mixture = variance(joint).mixture()
-    mixture.add(requirements.shift(np.concatenate([np.eye(20), np.ones((1, 20))])))
-    mixture.solve()
-    found = two_levels(requirements)
-    rows = found.ascended(mixture, Limits(), 1e-4, np.random.default_rng(1))
+    master = variance(joint).master(requirements.shift(np.eye(20)))
+    master.solve()
+    found, _ = pricers(requirements, Limits())
+    rows = found.ascend(np.zeros((0, 20)), master, 1e-4, np.random.default_rng(1))
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     elsewhere = np.broadcast_to(found.values[:, None, None] != np.arange(5), (len(rows), 4, 5))
     others = rows.reshape(-1, 4, 5)[elsewhere].reshape(-1, 4, 4)
     assert np.ptp(others, axis=2).max() < 1e-12
     assert requirements.shifts(rows).max() < 0.05  # paths end near the boundary
     for value in range(5):
-        assert mixture.reduced_costs(rows[found.values == value]).max() > 0.0
+        assert master.reduced_costs(rows[found.values == value]).max() > 0.0
 
 
 @pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
 def test_each_row_goes_as_it_would_with_the_region_of_its_value_alone(options, monkeypatch):
     monkeypatch.setattr(newton_system, "_ENTRIES", 300)  # so that rows are worked on in parts
     _, requirements = asked(**options)
-    found = two_levels(requirements)
+    found = TwoLevelRows(requirements, Limits())
     slopes = np.random.default_rng(2).normal(size=(len(found.values), 8))
     slopes /= np.ptp(slopes, axis=1, keepdims=True)
     together = RowPaths(slopes, found.blocks)
@@ -71,4 +70,5 @@ def test_they_are_for_secrets_that_are_compared_as_wholes():
     joint = JointDistribution(np.repeat(COUNTS, 2, axis=1), list(range(4)), values)
     around = LikelihoodRatioSet()
     promise = Requirements.asked(joint, around.fit_set(joint), 1.0, known=[1], fit=around.fit_set)
-    assert two_levels(promise.over()) is None
+    (alone,) = pricers(promise.over(), Limits())
+    assert type(alone) is PathPricer

@@ -186,7 +186,7 @@ def test_the_optimum_is_estimated_where_its_bound_is_useless(cdd):
     exact = fitted(AOptimalSanitizer(**everywhere, solver="vertices")).solution_
     assert exact.status == "optimal"
     assert exact.estimate is None
-    sanitizer = AOptimalSanitizer(**everywhere, solver="decomposition")
+    sanitizer = AOptimalSanitizer(**everywhere)
     found = fitted(sanitizer).solution_
     assert found.bound < found.estimate <= found.objective
     assert found.estimate == pytest.approx(exact.objective, rel=0.03)

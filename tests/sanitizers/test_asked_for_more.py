@@ -68,24 +68,20 @@ def test_what_a_bound_over_all_distributions_costs(kind):
 
 @pytest.mark.parametrize("kind", [PolyOptSanitizer, RobustMSESanitizer])
 def test_all_solvers_hold_it(kind):
-    solvers = ("columns", "alternation") if kind is PolyOptSanitizer else ("auto",)
     options = {"uncertainty": RenyiBall(), "eps_worst_case": 2.5}
     if kind is PolyOptSanitizer:  # over the joint ball both take seconds
         options["uncertainty"] = RenyiBall(region="lower")
-    values = [utility(fitted(kind, solver=solver, **options)) for solver in solvers]
-    assert values == pytest.approx(
-        [values[0]] * len(values), rel=0.1
-    )  # annealing is a local search
+    value = utility(fitted(kind, **options))
     if kind is PolyOptSanitizer:  # the optimum over lower bounds, by enumeration
         pytest.importorskip("cdd", reason="pycddlib-standalone (extra: vertices) is missing")
         best = fitted(kind, solver="vertices", **options)
         assert best.certificate_.eps_worst_case <= 2.5
-        assert utility(best) >= max(values) - 1e-6
+        assert utility(best) >= value - 1e-6
         return
     for region in ("product", "lower", "box"):
         sanitizer = fitted(kind, **options | {"uncertainty": RenyiBall(region=region)})
         assert sanitizer.certificate_.eps_worst_case <= 2.5
-        assert utility(sanitizer) <= max(values) + 1e-4
+        assert utility(sanitizer) <= value + 1e-4
 
 
 def survey(kind=RobustMSESanitizer, eps=0.5, **options):

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
-from skrldp.design.criteria import information_bound
+from skrldp.design.mutual_information import information_bound
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.radii import likelihood_ratio_budgets
 from skrldp.sets.survey_effects import effective_records, summary_of

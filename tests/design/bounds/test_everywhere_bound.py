@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linprog
 
 from skrldp.design.bounds import _extreme_rays, everywhere_bound, log_ratios
-from skrldp.design.criteria import Information
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
+from skrldp.design.mutual_information import Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
@@ -110,9 +110,7 @@ def test_designs_say_how_near_they_are(about_u, eps):
     # the bound by bisection is 1 % to 13 % above the design.
     joint, requirements = problem([[70, 240, 310], [90, 60, 380], [55, 340, 90]], eps)
     about = np.tile(np.arange(3), 3) if about_u else None
-    found = solve(
-        CriterionProblem(joint, information(joint, about)), requirements, solver="columns"
-    )
+    found = solve(CriterionProblem(joint, information(joint, about)), requirements)
     assert found.objective <= found.bound <= 1.01 * found.objective
     assert found.bound_by == "reduced costs of all extreme rows"
 

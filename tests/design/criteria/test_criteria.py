@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from skrldp.design.criteria import Information
+from skrldp.design.mutual_information import Information
 from skrldp.design.variances import Variance
 
 SHAPE = (2, 3)
@@ -38,8 +38,7 @@ def derivative(function, at, towards, step=1e-5):
 
 def solved(criterion, rows):
     """A mixture at its best, and what one unit of its reduced costs is worth."""
-    mixture = criterion.mixture()
-    mixture.add(rows)
+    mixture = criterion.master(rows)
     found = mixture.solve()
     prices = mixture.reduced_costs(mixture.rows) + mixture.rows @ found.duals
     whole = found.value  # prices are homogeneous, so those of a mechanism's rows add up to this

@@ -5,21 +5,8 @@ import pytest
 from conftest import optimum
 from scipy.optimize import nnls
 
-from skrldp import JointDistribution
-from skrldp.design import criterion_problem as problems
-from skrldp.design import decomposition
-from skrldp.design import variances as mixture_module
-from skrldp.design.closed_form import closed_forms
-from skrldp.design.column_generation import generate_columns
-from skrldp.design.criterion_problem import CriterionProblem
-from skrldp.design.decomposition import decompose
-from skrldp.design.engine import solve
-from skrldp.design.limits import Limits
 from skrldp.design.variances import Variance
 from skrldp.exceptions import SolverError
-from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Requirements, repair
-from skrldp.sets.fitted_sets import RenyiSet
 
 
 @pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (4, 15, 4), (6, 30, 2)])
@@ -32,8 +19,7 @@ def test_the_weights_are_a_generic_solvers(cells, count, targets):
     rows = rng.random((count, cells)) + rng.choice([0.1, 3.0], size=(count, cells))
     rows = np.concatenate([rows, rows.max() - rows + 0.1])
     criterion = Variance(distribution, functions)
-    mixture = criterion.mixture()
-    mixture.add(rows)
+    mixture = criterion.master(rows)
     found = mixture.solve()
     theta = cp.Variable(len(rows), nonneg=True)
     parts = [np.outer(row, row) / (row @ distribution) for row in rows]
@@ -49,8 +35,9 @@ def test_the_weights_are_a_generic_solvers(cells, count, targets):
 
 
 def test_rows_that_make_no_mechanism_are_an_error():
-    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).mixture()
-    mixture.add(np.array([[3.0, 2.0, 1.0], [2.0, 2.0, 1.0]]))
+    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).master(
+        np.array([[3.0, 2.0, 1.0], [2.0, 2.0, 1.0]])
+    )
     with pytest.raises(SolverError, match=r"weights of 2 rows were not found: .* columns off by"):
         mixture.solve()
 
@@ -58,9 +45,8 @@ def test_rows_that_make_no_mechanism_are_an_error():
 def test_many_rows_are_purged_of_those_of_no_use():
     rng = np.random.default_rng(0)
     criterion = Variance(np.full(3, 1 / 3), np.eye(3))
-    mixture = criterion.mixture()
     first = np.concatenate([np.full((1, 3), 1 / 3), np.eye(3)])
-    mixture.add(first)
+    mixture = criterion.master(first)
     mixture.add(rng.random((700, 3)) + 0.5)
     best = mixture.solve().value
     assert best == pytest.approx(-2 / 3, rel=1e-6)  # of records as they are
@@ -73,42 +59,24 @@ def test_many_rows_are_purged_of_those_of_no_use():
 def test_weights_from_before_are_a_beginning():
     rng = np.random.default_rng(3)
     criterion = Variance(np.full(4, 0.25), np.eye(4))
-    mixture, whole = criterion.mixture(), criterion.mixture()
     rows = np.concatenate([np.full((1, 4), 0.25), np.eye(4) + 0.3, rng.random((60, 4)) + 0.2])
-    mixture.add(rows[:20])
+    mixture, whole = criterion.master(rows[:20]), criterion.master(rows[:20])
     rough = mixture.solve(gap=1e-2).value
     mixture.add(rows[20:])
-    whole.add(rows)
+    whole.add(rows[20:])
     best = whole.solve().value
     assert mixture.solve().value == pytest.approx(best, rel=1e-7)
     assert rough <= best
     assert mixture.reduced_costs(mixture.rows).max() <= 1e-6
 
 
-def test_the_best_mixture_is_returned_and_not_the_last(monkeypatch):
-    joint = JointDistribution([[9, 4, 31, 12], [40, 25, 14, 20]])
-    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.01), region="joint"), 1.0)
-    criterion = Variance(joint.probabilities.ravel(), np.tile(np.eye(4), 2))
-    monkeypatch.setattr(mixture_module, "_MOST_ROWS", 12)  # so that good rows make room
-    monkeypatch.setattr(mixture_module, "_ROWS_A_CELL", 0)
-    values = []
-    first = [repair(np.eye(8) * 0.4 + 0.1, requirements)]
-    found = decompose(
-        criterion,
-        requirements,
-        first,
-        limits=Limits(None),
-        callback=values.append,
-    )
-    assert criterion.value(found[0]) >= max(values) * (1.0 + 2e-4)
-
-
 def test_a_rare_report_stays_where_it_is_needed():
     distribution = np.array([0.4996, 0.5, 0.0004])
     criterion = Variance(distribution, np.eye(3))
-    mixture = criterion.mixture()
     # The third is as rare as the last cell, which nothing else tells from the first.
-    mixture.add(np.array([[1.0, 0.0, 1.1], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.5, 0.0]]))
+    mixture = criterion.master(
+        np.array([[1.0, 0.0, 1.1], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.5, 0.0]])
+    )
     found = mixture.solve()
     assert 0.0 < found.weights[2] * distribution[2] < 1e-3
     matrix = criterion.merged(mixture.mechanism(found.weights), 1e-4)
@@ -140,69 +108,10 @@ def test_reports_that_determine_nothing_are_not_merged():
     assert criterion.merged(matrix, 0.5) is matrix
 
 
-class _Clock(Limits):
-    """Limits whose time is over after so many glances at what is left."""
-
-    def __init__(self, glances):
-        super().__init__(None)
-        self.glances = glances
-
-    @property
-    def left(self):
-        self.glances -= 1
-        return 1000.0 if self.glances > 0 else 0.0
-
-    def part(self, share):
-        return self
-
-
-@pytest.mark.parametrize("solver", ["decomposition", "columns"])
-def test_time_may_run_out_before_between_and_in_mixtures(solver):
-    """A mechanism is returned: no worse than the first, and not much worse than with less time."""
-    joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
-    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.01), region="joint"), 1.0)
-    criterion = Variance(joint.probabilities.ravel(), np.eye(6))
-    first = repair(np.eye(6) * 0.4 + 0.1, requirements)
-    values = [criterion.value(first)]
-    for glances in (1, 2, 3, 5, 10, 40, 100):
-        limits = _Clock(glances)
-        if solver == "decomposition":
-            matrix, _, _, status, _ = decompose(criterion, requirements, [first], limits=limits)
-        else:
-            options = {"limits": limits, "criterion": criterion, "known": [first]}
-            found = generate_columns(joint, requirements, **options)
-            matrix, status = found.matrix, found.status
-        assert status == "time_limit"
-        np.testing.assert_allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
-        np.testing.assert_allclose(matrix, repair(matrix, requirements), atol=1e-6)
-        values.append(criterion.value(matrix))
-    rough = decomposition._MOST_GAP if solver == "decomposition" else 1e-4
-    assert np.all(np.diff(values) >= -rough * abs(values[-1]))
-    assert min(values) >= values[0] * (1.0 + 1e-6)
-    assert values[-1] > 0.9 * values[0]  # sums of variances, whose sign is turned
-
-
-def test_a_design_without_time_mixes_no_rows(monkeypatch):
-    """It is the best mechanism that takes no search, and none is repaired only to be mixed."""
-    calls = []
-
-    def counted(*arguments):
-        calls.append(arguments)
-        return repair(*arguments)
-
-    monkeypatch.setattr(problems, "repair", counted)
-    joint = JointDistribution([[9, 4, 31], [40, 25, 14]])
-    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.01), region="joint"), 1.0)
-    criterion = Variance(joint.probabilities.ravel(), np.eye(6))
-    found = solve(CriterionProblem(joint, criterion), requirements, time_limit=1e-9)
-    assert (found.status, calls) == ("time_limit", [])
-    forms = closed_forms(joint, requirements)
-    assert criterion.value(found.matrix) >= max(criterion.value(form) for form in forms)
-
-
 def test_the_weights_take_no_more_than_their_time():
-    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).mixture()
-    mixture.add(np.concatenate([np.eye(3), [[0.2, 0.3, 0.5]]]))
+    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).master(
+        np.concatenate([np.eye(3), [[0.2, 0.3, 0.5]]])
+    )
     with pytest.raises(TimeoutError, match="the weights of 4 rows is used up"):
         mixture.solve(0.0)
     assert mixture.solve(60.0).value == pytest.approx(-2 / 3, rel=1e-6)

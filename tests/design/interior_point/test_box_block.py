@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from skrldp.design.central_path import RowPaths
-from skrldp.design.constraint_blocks import path_blocks
+from skrldp.design.path_blocks import path_blocks
 from skrldp.privacy.private_rows import BoxRegion, Layout
 from skrldp.privacy.requirements import Requirements
 

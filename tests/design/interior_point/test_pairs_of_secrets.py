@@ -8,10 +8,10 @@ from path_tables import REGIONS, THETAS, has_path, plain_mean, region_of
 from scipy.optimize import minimize
 
 from skrldp import JointDistribution
-from skrldp.design.constraint_blocks import PairBlock, concave_mean, pair_function, path_blocks
 from skrldp.design.newton_system import inverses
+from skrldp.design.pair_blocks import PairBlock, concave_mean, pair_function
 from skrldp.privacy.private_rows import LowerRegion, privacy_region
-from skrldp.privacy.requirements import Requirement, Requirements
+from skrldp.privacy.requirements import Requirement
 from skrldp.sets.fitted_sets import RenyiSet
 
 
@@ -103,7 +103,6 @@ def test_a_pair_is_private_iff_some_lambda_says_so(kind, alpha, table):
 def test_regions_without_a_path():
     for kind, alpha in (("joint", 0.5), ("joint", 0.52), ("joint", 0.55)):
         assert pair_function(Requirement(region_of("3x3", kind, alpha), 1.0)) is None
-        assert path_blocks(Requirements.of(region_of("3x3", kind, alpha), 1.0)) is None
     assert pair_function(Requirement(region_of("unseen", "point"), 1.0)) is None
 
 

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design import newton_system as part_module
 from skrldp.design.central_path import CentralPath
-from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.limits import Workers
+from skrldp.design.path_blocks import path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements

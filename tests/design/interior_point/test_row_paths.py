@@ -6,8 +6,8 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution
 from skrldp.design.central_path import RowPaths
-from skrldp.design.constraint_blocks import path_blocks
 from skrldp.design.newton_system import Part
+from skrldp.design.path_blocks import path_blocks
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet

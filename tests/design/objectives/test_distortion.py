@@ -51,7 +51,7 @@ def search(cost, region, eps, central=True, **options):
     """Minimise with the central path, or by cuts alone as where a region has none."""
     with pytest.MonkeyPatch.context() as patch:
         if not central:
-            patch.setattr(search_module, "path_blocks", lambda *_: None)
+            patch.setattr(search_module, "has_path", lambda _: False)
         return minimise(cost, Requirements.of(region, eps), **options)
 
 

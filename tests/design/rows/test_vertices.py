@@ -10,7 +10,6 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design import vertices as vertices_module
-from skrldp.design.cone import is_polyhedral
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.vertices import _vertices, enumerate_vertices, facets
@@ -179,7 +178,7 @@ def test_which_regions_are_polyhedral():
         (wide, "lower", None, True),
     ):
         region = region_of(joint, kind, radius=radius)
-        assert is_polyhedral(Requirements.of(region, 0.5)) is expected
+        assert region.few_vertices is expected
         if not expected:
             with pytest.raises(SolverError, match="has no finite list of vertices"):
                 enumerate_vertices(joint, Requirements.of(region, 0.5))

@@ -1,6 +1,6 @@
-r"""From requirements to the blocks of constraints on the central path: :func:`path_blocks`.
+r"""Privacy of pairs of secrets over a region, as a block of constraints on the central path.
 
-**Pairs of secrets** over a region: privacy is one concave function of a row. With :math:`x_i =
+Privacy is one concave function of a row. With :math:`x_i =
 \lambda_i - q_i \ge 0`, :math:`q_1 = e^{-\epsilon} v_{s_1}` and :math:`q_2 = -v_{s_2}`, a row is
 private for a pair iff some λ has :math:`\varphi(x_1, x_2) \ge \lambda_1 + \lambda_2`, where φ is
 a concave mean that the region gives: :math:`A^{-1/\theta} N_\sigma(w_i^{1/\theta} M_\theta(x_i))`
@@ -11,12 +11,6 @@ no bounds :math:`c_i = 0`.
 The λ of a pair of secrets occur in one inequality only, so they are eliminated first (a Schur
 complement). What a pair adds to the Hessian of its row is then a diagonal matrix and one of low
 rank, a quadratic form in two vectors for each secret.
-
-**Ranges**: privacy over all distributions, with largest and smallest entries as variables. For each
-row and part, :math:`M_s \ge v_{s,u} \ge m_s` for all u, and
-:math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two variables for each
-part and a slack for each entry (twice) and pair, where the general form has two variables and two
-slacks for each entry of each pair.
 """
 
 from collections.abc import Sequence
@@ -26,14 +20,12 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from skrldp._typing import Floats, Indices
-from skrldp.design.box_block import BoxBlock
-from skrldp.design.newton_system import Block, Kind, LowRank, by_row, dual_step, inverses
+from skrldp.design.newton_system import INITIAL_MARGIN, Block, Kind, LowRank, by_row, dual_step
 from skrldp.design.programs import Cuts
 from skrldp.privacy.private_rows import Layout
-from skrldp.privacy.requirements import Requirement, Requirements
+from skrldp.privacy.requirements import Requirement
 from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 
 # --- Privacy of a pair of secrets as one concave function of a row --------------------------------
@@ -43,9 +35,6 @@ from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 # is the lesser of two means, which has a kink; near 1/2 Newton steps are short. The path of the
 # product region, or cuts, replace it. At twice the order they would for order 1, too.
 _NEAR_HALF = 0.55
-# Part of the room that privacy leaves, which each variable of a block begins with. Twice as much
-# leaves none.
-_MARGIN = 0.25
 
 
 def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
@@ -308,7 +297,7 @@ class PairBlock(Block):
         self._lam = np.zeros(parts.shape[:3])
         if not self.pairs.fixed:
             # Of b uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
-            room = _MARGIN * (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0])
+            room = INITIAL_MARGIN * (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0])
             self._lam = parts.max(axis=-1) + room[:, None]
         x = self._lam[..., None] - parts
         self._slack = self.pairs(x)[0] - sum_last(self._lam)
@@ -509,173 +498,3 @@ def _inverse_2x2(matrix: Floats) -> Floats:
     (a, b), (_, d) = np.moveaxis(matrix, (-2, -1), (0, 1))
     inverse = np.stack([np.stack([d, -b], -1), np.stack([-b, a], -1)], -2)
     return inverse / (a * d - b * b)[..., None, None]
-
-
-# --- Privacy over all distributions ---------------------------------------------------------------
-
-
-class RangeBlock(Block):
-    """See :class:`Block`.
-
-    Parameters
-    ----------
-    one : Requirement
-        Over all distributions.
-    """
-
-    def __init__(self, one: Requirement) -> None:
-        self._layout = one.region.rows
-        self._first, self._second = one.part_pairs
-        self._eps, self._factor = one.eps, float(np.exp(-one.eps))
-        ones, number = np.ones(len(self._first)), np.arange(len(self._first))
-        shape = len(self._layout.parts), len(number)
-        self._is_first = csr_array((ones, (self._first, number)), shape=shape)
-        self._is_second = csr_array((ones, (self._second, number)), shape=shape)
-
-    def start(self, rows: Floats, mean: float) -> None:
-        """See :class:`Block`."""
-        b, p = len(rows), len(self._layout.parts)
-        share = float(rows[0, 0])
-        margin = _MARGIN * share * (1.0 - self._factor)
-        self._top = np.full((b, p), share + margin)
-        self._bottom = np.full((b, p), share - margin)
-        self._duals = [mean / amount for amount in self._amounts(rows)]
-
-    def _amounts(self, rows: Floats) -> list[Floats]:
-        """Room above the entries, below them, and between two parts."""
-        parts = self._layout.split(rows)
-        return [
-            self._top[..., None] - parts,
-            parts - self._bottom[..., None],
-            self._bottom[:, self._second] - self._factor * self._top[:, self._first],
-        ]
-
-    def scale_multipliers(self, factor: float) -> None:
-        """See :class:`Block`."""
-        self._duals = [dual * factor for dual in self._duals]
-
-    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
-        """See :class:`Block`."""
-        return list(zip(self._amounts(rows), self._duals, strict=True))
-
-    def hessian(self, rows: Floats) -> Floats:
-        """See :class:`Block`."""
-        self._here = self._amounts(rows)
-        above, below, between = (
-            dual / amount for amount, dual in zip(self._here, self._duals, strict=True)
-        )
-        b, p, k = above.shape
-        own = np.zeros((b, 2 * p, 2 * p))  # of the largest entries, then of the least
-        part = np.arange(p)
-        own[:, part, part] = above.sum(axis=2)
-        own[:, p + part, p + part] = below.sum(axis=2)
-        own[:, part, part] += self._sum_first(self._factor**2 * between)
-        own[:, p + part, p + part] += self._sum_second(between)
-        own[:, self._first, p + self._second] -= self._factor * between
-        own[:, p + self._second, self._first] -= self._factor * between
-        inverse = inverses(own)
-        self._above, self._below, self._inverse = above, below, inverse
-        tops, mixed, bottoms = inverse[:, :p, :p], inverse[:, :p, p:], inverse[:, p:, p:]
-        other_above, other_below = above[:, None], below[:, None]
-        left = tops[..., None] * other_above + mixed[..., None] * other_below
-        right = np.swapaxes(mixed, 1, 2)[..., None] * other_above + bottoms[..., None] * other_below
-        form = (
-            above[..., None, None] * left[:, :, None] + below[..., None, None] * right[:, :, None]
-        )
-        whole = -form.reshape(b, p * k, p * k)
-        entry = np.arange(p * k)
-        whole[:, entry, entry] += (above + below).reshape(b, -1)
-        return self._layout.gather_forms(whole)
-
-    def gradient(self, targets: Sequence[Floats]) -> Floats:
-        """See :class:`Block`."""
-        self._targets = targets
-        above, below, between = (
-            target / amount for target, amount in zip(targets, self._here, strict=True)
-        )
-        b, p, _ = above.shape
-        rhs = np.zeros((b, 2 * p))
-        rhs[:, :p] = above.sum(axis=2)
-        rhs[:, p:] = -below.sum(axis=2)
-        rhs[:, :p] -= self._sum_first(self._factor * between)
-        rhs[:, p:] += self._sum_second(between)
-        self._alone = self._solve(rhs)
-        tops, bottoms = self._alone[:, :p, None], self._alone[:, p:, None]
-        return self._layout.gather(above - below - self._above * tops - self._below * bottoms)
-
-    def _sum_first(self, of_pairs: Floats) -> Floats:
-        """Add up over the pairs in which each part is the first, shape (b, p)."""
-        return np.asarray(self._is_first @ of_pairs.T).T
-
-    def _sum_second(self, of_pairs: Floats) -> Floats:
-        return np.asarray(self._is_second @ of_pairs.T).T
-
-    def _solve(self, rhs: Floats) -> Floats:
-        """Return the largest and smallest entries, one after the other."""
-        return np.asarray((self._inverse @ rhs[..., None])[..., 0])
-
-    def step(self, rows: Floats) -> list[Kind]:
-        """See :class:`Block`."""
-        parts = self._layout.split(rows)
-        along = [(self._above * parts).sum(axis=2), (self._below * parts).sum(axis=2)]
-        found = self._solve(np.concatenate(along, axis=1)) + self._alone
-        p = parts.shape[1]
-        self._step_top, self._step_bottom = found[:, :p], found[:, p:]
-        steps = [
-            self._step_top[..., None] - parts,
-            parts - self._step_bottom[..., None],
-            self._step_bottom[:, self._second] - self._factor * self._step_top[:, self._first],
-        ]
-        self._dual_steps = [
-            dual_step(target, amount, step, dual)
-            for target, amount, step, dual in zip(
-                self._targets, self._here, steps, self._duals, strict=True
-            )
-        ]
-        return list(zip(self._here, steps, self._duals, self._dual_steps, strict=True))
-
-    def take(self, length: Floats, dual_length: Floats) -> None:
-        """See :class:`Block`."""
-        self._top = self._top + length[:, None] * self._step_top
-        self._bottom = self._bottom + length[:, None] * self._step_bottom
-        self._duals = [
-            dual + by_row(dual_length, dual) * step
-            for dual, step in zip(self._duals, self._dual_steps, strict=True)
-        ]
-
-    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
-        """See :class:`Block`."""
-        above, below, between = self._duals
-        b, m = between.shape
-        row = np.repeat(np.arange(b), m)
-        most = above / above.sum(axis=2, keepdims=True)
-        least = below / below.sum(axis=2, keepdims=True)
-        pairs = np.stack([most[:, self._first], least[:, self._second]], axis=2)
-        entries = self._layout.parts[np.stack([self._first, self._second], axis=1)]
-        cuts = Cuts(
-            row, np.tile(entries, (b, 1, 1)), pairs.reshape(b * m, 2, -1), np.full(b * m, self._eps)
-        )
-        return cuts, between.ravel()
-
-
-# --- From requirements to blocks ------------------------------------------------------------------
-
-
-def path_blocks(requirements: Requirements) -> list[Block] | None:
-    """Make a block of each requirement that compares anything.
-
-    Returns list of Block, or None: none if there is no central path for one of them; see
-    :func:`pair_function`.
-    """
-    blocks = [_block(one) for one in requirements if one.n_pairs]
-    found = [block for block in blocks if block is not None]
-    return found if len(found) == len(blocks) else None
-
-
-def _block(one: Requirement) -> Block | None:
-    if one.everywhere:
-        return RangeBlock(one)
-    if one.region.box is not None:
-        return BoxBlock(one)
-    pairs = pair_function(one)
-    return None if pairs is None else PairBlock(one, pairs)

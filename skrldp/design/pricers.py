@@ -1,0 +1,227 @@
+"""Pricers, which find rows that are worth adding to a mixture, and rows to begin a search with."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design.central_path import RowPaths
+from skrldp.design.criteria import Master
+from skrldp.design.limits import MOST_ROUNDS, SPREAD, TIGHT, Limits
+from skrldp.design.newton_system import Block
+from skrldp.design.path_blocks import path_blocks
+from skrldp.privacy.requirements import Requirements
+
+# Gap, relative to the range of a row's slopes, from which on the slopes follow the row. Twice as
+# much loses .1 % at most.
+_FOLLOW = 3e-3
+# A batch of paths ends once this fraction of its rows arrived, since a few are slow. Twice as near
+# to 1 it goes on for longer.
+_ARRIVED = 0.9
+# Rows of two levels for each value of U. Twice as many take twice the time.
+_OF_VALUE = 4
+# Relative gain of the last rounds below which rows of two levels no longer pay. At twice the value,
+# 2 x 65 cells take a third longer.
+_LITTLE_GAIN = 0.01
+
+
+class Pricer(ABC):
+    """A way to let rows ascend in the price of a master.
+
+    Attributes
+    ----------
+    tol : float
+        Relative gain of the last rounds below which the next pricer takes over.
+    """
+
+    tol = 0.0
+
+    @abstractmethod
+    def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
+        """Return rows of unit sum that are worth at least as much as rows to start from.
+
+        They are private up to errors of the method. `end` is the gap at which ascents end, relative
+        to the range of the slopes. Shapes: `rows` (m, a); returns (n, a).
+        """
+
+
+def pricers(requirements: Requirements, limits: Limits) -> list[Pricer]:
+    """List the pricers of some requirements, in the order in which a search uses them."""
+    if requirements.of_whole_records:
+        return [Thresholds(requirements)]
+    shape, along_paths = requirements.shape, PathPricer(requirements, limits)
+    is_plain = all(
+        item.region.rows.in_order and item.region.conditionals.shape == shape
+        for item in requirements
+    )
+    if is_plain and requirements.any_pair and shape[1] > 2:
+        return [TwoLevelRows(requirements, limits), along_paths]
+    return [along_paths]
+
+
+# --- Along central paths --------------------------------------------------------------------------
+
+
+class PathPricer(Pricer):
+    """Ascend along the central paths of single rows."""
+
+    def __init__(self, requirements: Requirements, limits: Limits) -> None:
+        self.blocks, self.limits = path_blocks(requirements), limits
+
+    def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
+        """See :class:`Pricer`."""
+        return ascend_along_paths(master.slopes(rows), master.slopes, self.blocks, self.limits, end)
+
+
+def ascend_along_paths(
+    slopes: Floats,
+    slopes_at: Callable[[Floats], Floats],
+    blocks: list[Block],
+    limits: Limits,
+    end: float,
+) -> Floats:
+    """Ascend a convex function of rows, from many slopes.
+
+    The first slopes decide the direction of a path. Near the boundary the slopes are those at the
+    row itself.
+
+    Shapes: `slopes` (m, a). Returns (m, a): rows of unit sum.
+    """
+    paths = RowPaths(slopes, blocks, workers=limits.workers)
+    rows, unit, follow = paths.rows, np.ptp(slopes, axis=1), np.zeros(len(slopes), dtype=bool)
+    for _ in range(MOST_ROUNDS):
+        is_going = paths.advance(end * unit)
+        limits.count()
+        rows = np.maximum(paths.rows, np.finfo(float).tiny)
+        rows /= rows.sum(axis=1, keepdims=True)
+        if not is_going or limits.met or np.mean(paths.gaps <= 2.0 * end * unit) > _ARRIVED:
+            break
+        follow |= paths.gaps <= _FOLLOW * unit
+        if follow.any():
+            slopes = np.where(follow[:, None], slopes_at(rows), slopes)
+            unit = np.ptp(slopes, axis=1)
+            paths.set_slopes(slopes)
+    return rows
+
+
+# --- Rows of two levels ---------------------------------------------------------------------------
+
+
+class TwoLevelRows(Pricer):
+    """Rows with one entry for each secret at a value of U, and another one elsewhere.
+
+    Most rows of an optimum are nearly so. Such a row is a function of S and of whether U is the
+    value; the region of these two cells is that of the merged values, so that few dimensions are
+    left. These rows start at random.
+    """
+
+    tol = _LITTLE_GAIN
+
+    def __init__(self, requirements: Requirements, limits: Limits) -> None:
+        self.shape, self.limits = requirements.shape, limits
+        self.values = np.repeat(np.arange(self.shape[1]), _OF_VALUE)  # of each row
+        of_values = [_blocks_against_rest(requirements, value) for value in range(self.shape[1])]
+        of_rows = zip(*(of_values[u] for u in self.values), strict=True)
+        self.blocks = [blocks[0].of_rows(blocks) for blocks in of_rows]
+
+    def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
+        """See :class:`Pricer`."""
+        starts = np.exp(rng.normal(scale=SPREAD, size=(len(self.values), self.shape[0] * 2)))
+
+        def slopes_at(entries: Floats) -> Floats:
+            slopes = master.slopes(self.rows(entries)).reshape(-1, *self.shape)
+            here = np.take_along_axis(slopes, self.values[:, None, None], axis=2)
+            both = [here, slopes.sum(axis=2, keepdims=True) - here]
+            return np.concatenate(both, axis=2).reshape(entries.shape)
+
+        entries = ascend_along_paths(slopes_at(starts), slopes_at, self.blocks, self.limits, end)
+        rows = self.rows(entries)
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    def rows(self, entries: Floats) -> Floats:
+        """Write two entries for each secret, (b, a1 * 2), as rows, (b, a)."""
+        each = entries.reshape(len(entries), self.shape[0], 2)
+        rows = np.repeat(each[:, :, 1:], self.shape[1], axis=2)
+        np.put_along_axis(rows, self.values[:, None, None], each[:, :, :1], axis=2)
+        return rows.reshape(len(entries), -1)
+
+
+def _blocks_against_rest(requirements: Requirements, value: int) -> list[Block]:
+    """Make the blocks of rows that tell one value of U from all others."""
+    merged = (replace(item, region=item.region.one_against_rest(value)) for item in requirements)
+    return path_blocks(Requirements(tuple(merged)))
+
+
+# --- Rows of two levels where the whole record is the secret --------------------------------------
+
+
+class Thresholds(Pricer):
+    r"""The best rows where the whole record is the secret.
+
+    A row is private if its greatest entry is at most :math:`e^\epsilon` times its least, whatever
+    the distribution. A linear function is greatest at a row that is :math:`e^\epsilon` on the cells
+    with the greatest slopes, and 1 elsewhere.
+    """
+
+    def __init__(self, requirements: Requirements) -> None:
+        self.drop = float(np.exp(-requirements.least_eps))
+
+    def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
+        """See :class:`Pricer`; as many rows as there are cells start at random."""
+        n_cells = rows.shape[1]
+        rows = np.concatenate([rows, rng.dirichlet(np.ones(n_cells), size=2 * n_cells)])
+        reduced_costs, rising = np.full(len(rows), -np.inf), np.arange(len(rows))
+        for _ in range(MOST_ROUNDS):
+            higher = self._best_rows(master.slopes(rows[rising]))
+            reached = master.reduced_costs(higher)
+            is_better = reached > reduced_costs[rising] + TIGHT
+            rising = rising[is_better]
+            rows[rising], reduced_costs[rising] = higher[is_better], reached[is_better]
+            if not len(rising):
+                break
+        return rows
+
+    def _best_rows(self, slopes: Floats) -> Floats:
+        """Maximise linear functions over private rows of unit sum, (m, a)."""
+        n_cells, added = slopes.shape[1], 1.0 - self.drop
+        order = np.argsort(-slopes, axis=1)
+        sums = np.take_along_axis(slopes, order, axis=1).cumsum(axis=1)
+        sizes = np.arange(1, n_cells + 1)
+        values = (self.drop * sums[:, -1:] + added * sums) / (self.drop * n_cells + added * sizes)
+        rows = np.full(slopes.shape, self.drop)
+        is_in_set = sizes <= values.argmax(axis=1)[:, None] + 1
+        np.put_along_axis(rows, order, np.where(is_in_set, 1.0, self.drop), axis=1)
+        return rows / rows.sum(axis=1, keepdims=True)
+
+
+# --- Rows to begin with ---------------------------------------------------------------------------
+
+
+def set_indicators(requirements: Requirements) -> Floats:
+    """Write rows that indicate whether the value of U, the secret or the cell is in a set.
+
+    Each random set is rotated around a random circle of the values, so that every value is in
+    equally many sets. Sets of a fraction ``1 / (1 + exp(eps))`` of all values are the best for
+    values without structure (Ye and Barg 2018).
+
+    Returns (m, a): rows of 0 and 1, not private.
+    """
+    rng, shape = np.random.default_rng(0), requirements.shape
+    share = 1.0 / (1.0 + np.exp(requirements.least_eps))
+    rows = []
+    for axes in (shape[:1], shape[1:], shape):  # secrets, values of U, cells
+        n = math.prod(axes)
+        sizes = [round(share * n)] * 2
+        if axes != shape:
+            sizes += [1, n // 2]
+        for size in (size for size in sizes if 0 < size < n):
+            circle, members = rng.permutation(n), rng.permutation(n)[:size]
+            sets = np.zeros((n, n))
+            rotated = circle[(members + np.arange(n)[:, None]) % n]
+            np.put_along_axis(sets, rotated, 1.0, axis=1)
+            table = sets.reshape(n, *axes) if axes != shape[:1] else sets[:, :, None]
+            rows.append(np.broadcast_to(table.reshape(n, -1, table.shape[-1]), (n, *shape)))
+    return np.concatenate(rows).reshape(-1, requirements.n_cells)

@@ -1,0 +1,197 @@
+r"""The search for rows: the best mixture of private rows, for every criterion.
+
+A mechanism is a mixture of private rows. A *master* (:class:`~skrldp.design.criteria.Master`) finds
+the best weights of the known rows, and from them the price of every further row. Prices are
+convex, so the linear function that touches the price at a row is below it everywhere, and the
+private row that maximises this function is worth at least as much. A *pricer* lets many rows
+ascend in this way at once. Each round adds the most valuable rows to the master, which then finds
+new weights, until the rounds gain little.
+"""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from skrldp._typing import Floats
+from skrldp.design.criteria import Criterion
+from skrldp.design.limits import EQUAL, LITTLE, SPREAD, Limits
+from skrldp.design.pricers import Pricer, pricers, set_indicators
+from skrldp.design.programs import LEAST_GAIN
+from skrldp.privacy.requirements import Requirements, repair
+
+# Rows that ascend in a round. Twice as many take twice the time, in half as many rounds.
+_ROWS = 50
+# Rounds whose best row bounds the gap of a mixture. Twice as many take a tenth longer.
+_LAST_ROUNDS = 3
+# Last rounds that decide whether a search ends, for each decimal of its tolerance. Half as many
+# lose 1 % of 7 x 16 cells.
+_ROUNDS_A_DECIMAL = 2.0
+# Relative gap of a mixture: a fraction of what the best row of the last rounds promised, and at
+# most the second number. Prices near the middle of the master's path make better rows: a hundredth
+# of the second takes a quarter longer at 6 x 15 cells.
+_GAP, _LARGEST_GAP = 0.03, 0.1
+# Gap at which the paths of rows end, relative to that of the mixture. Three times as much ends 3 %
+# higher at 6 x 16 cells after 20 s of processor time.
+_END = 0.03
+# Gap of the last mixture, relative to the tolerance. Twice as much loses that.
+_LAST_GAP = 0.1
+# Time reserved for the last mixture, in units of the mixture before. With half of it, mechanisms
+# of hundreds of cells have five times as many reports.
+_LAST_MIXTURES = 4.0
+# Rows of sets to begin with: so many, or one for each cell. With twice as many, 434 cells take a
+# tenth longer.
+_SETS = 200
+# Decimals in which equal rows agree. Rounding separates them at twice as many.
+_SAME_DIGITS = 9
+
+
+class RowSearch:
+    """The master, the pricers, and the best mechanism so far.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What is maximised.
+    requirements : Requirements
+        The requirements on every row.
+    first : list of array of shape (b, a)
+        Mechanisms whose rows the search begins with.
+    limits : Limits
+        Time, iterations and threads.
+    show : callable
+        Receives the value of every mixture.
+    tol : float
+        Relative gain of the last rounds at which the search ends.
+    """
+
+    def __init__(
+        self,
+        criterion: Criterion,
+        requirements: Requirements,
+        first: list[Floats],
+        limits: Limits,
+        show: Callable[[float], None],
+        tol: float,
+    ) -> None:
+        self.requirements, self.limits, self.show, self.tol = requirements, limits, show, tol
+        self.rng = np.random.default_rng(0)  # the design is deterministic
+        self.best, self.value = repair(first[0], requirements), -np.inf
+        self.values: list[float] = []
+        self.promised = [_LARGEST_GAP / _GAP]
+        self.rounds = self.n_rows = 0
+        # The shifted unit rows keep the all-ones vector inside the cone of the rows, so that a
+        # strictly positive mixture exists.
+        self.master = criterion.master(requirements.shift(np.eye(requirements.n_cells)))
+        self._add(requirements.shift(np.concatenate(first)))
+
+    def run(self) -> str:
+        """Search; return the status."""
+        status = "time_limit"
+        with suppress(TimeoutError):
+            status = self._search()
+        with suppress(TimeoutError):
+            self._finish()
+        return status
+
+    def _search(self) -> str:
+        weights = self._mix()
+        if self.requirements.any_pair:
+            rows = self.requirements.shift(set_indicators(self.requirements))
+            order = np.argsort(-self.master.reduced_costs(rows), kind="stable")
+            self._add(rows[order[: max(rows.shape[1], _SETS)]])
+            weights = self._mix()
+        for pricer in pricers(self.requirements, self.limits):
+            tol, first_round = max(self.tol, pricer.tol), self.rounds
+            while not self._gained_little(first_round, tol):
+                starts = self._in_use(weights) if self.rounds % 2 == 0 else self._new(weights)
+                self._price(pricer, starts, max(_END * self._gap, self.master.row_gap))
+                began = self.limits.elapsed
+                weights = self._mix()
+                left = self.limits.left
+                if left is not None and left < _LAST_MIXTURES * (self.limits.elapsed - began):
+                    return "time_limit"
+                if self.limits.met:
+                    return self.limits.status
+        # The rows in use move closer to the boundary.
+        self._price(pricer, self._in_use(weights), EQUAL)
+        return "converged"
+
+    def _gained_little(self, first_round: int, tol: float) -> bool:
+        """Whether the last rounds of a pricer gained less than a tolerance, relatively."""
+        n_rounds = self.rounds - first_round
+        window = math.ceil(-_ROUNDS_A_DECIMAL * math.log10(tol))
+        if n_rounds < window:
+            return False
+        before = self.values[-1 - window]
+        return self.values[-1] - before <= tol * abs(before)
+
+    @property
+    def promise(self) -> float | None:
+        """Greatest reduced cost of the last rounds; None if there were too few rounds."""
+        if self.rounds < _LAST_ROUNDS:
+            return None
+        return max(0.0, *self.promised[-_LAST_ROUNDS:]) + self.master.added
+
+    @property
+    def _gap(self) -> float:
+        """How close a mixture comes: a fraction of what the last rounds promised."""
+        return min(_GAP * min(self.promised[-_LAST_ROUNDS:]), _LARGEST_GAP)
+
+    def _add(self, rows: Floats) -> None:
+        """Add rows, each once."""
+        rows = rows / rows.sum(axis=1, keepdims=True)
+        _, first = np.unique(np.round(rows, _SAME_DIGITS), axis=0, return_index=True)
+        self.master.add(rows[np.sort(first)])
+        self.n_rows += len(first)
+
+    def _mix(self) -> Floats:
+        """Find the best weights, nearly, and keep the best mechanism."""
+        weights, _, value = self.master.solve(self.limits.left, self._gap)
+        self.values.append(value)
+        if value > self.value:
+            self.value, self.best = value, self.master.rows * weights[:, None]
+        self.show(value)
+        return weights
+
+    def _price(self, pricer: Pricer, starts: Floats, end: float) -> None:
+        """Let rows ascend, and add those that are worth having."""
+        self.rounds += 1
+        rows = pricer.ascend(starts, self.master, end, self.rng)
+        # Repair takes a third of the time, so worthless rows are dropped before it.
+        reduced_costs = self.master.reduced_costs(rows)
+        rows = self.requirements.shift(rows[reduced_costs >= min(LEAST_GAIN, reduced_costs.max())])
+        reduced_costs = self.master.reduced_costs(rows)
+        self.promised.append(rows.shape[1] * float(reduced_costs.max()))
+        order = np.argsort(-reduced_costs, kind="stable")[: rows.shape[1]]
+        rows = rows[order[reduced_costs[order] > LEAST_GAIN]]
+        if len(rows):
+            self._add(rows)
+
+    def _in_use(self, weights: Floats, size: tuple[int, ...] = ()) -> Floats:
+        """Draw rows in use, the likely ones more often, each once unless a size is given."""
+        in_use = np.flatnonzero(self.master.support(weights))
+        likely = np.sqrt(weights[in_use]) / np.sqrt(weights[in_use]).sum()
+        is_drawn_again = bool(size)
+        size = size or (min(_ROWS, len(in_use)),)
+        chosen = self.rng.choice(in_use, size, replace=is_drawn_again, p=likely)
+        return np.asarray(self.master.rows[chosen])
+
+    def _new(self, weights: Floats) -> Floats:
+        """Perturb rows in use, and put others together from the parts of several."""
+        parts = self.requirements.shape[0]
+        rows = self._in_use(weights, (_ROWS, parts)).reshape(_ROWS, parts, parts, -1)
+        rows[::2] = rows[::2, :1] * np.exp(self.rng.normal(scale=SPREAD, size=rows[::2].shape))
+        part = np.arange(parts)
+        return rows[:, part, part].reshape(_ROWS, -1)
+
+    def _finish(self) -> None:
+        """Mix as well as possible, with the best mixture's rows."""
+        if not self.values:
+            return
+        if self.values[-1] < self.value:
+            self._add(self.best[self.best.any(axis=1)])
+        weights, _, value = self.master.solve(self.limits.left, _LAST_GAP * self.tol)
+        if value >= self.value - LITTLE * abs(self.value):
+            self.best = self.master.mechanism(weights, self.limits.left)

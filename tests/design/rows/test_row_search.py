@@ -1,0 +1,197 @@
+"""The search for rows: private, as good as enumerated vertices, deterministic, and in time."""
+
+import numpy as np
+import pytest
+from conftest import EXAMPLE, excess, pairwise
+
+from skrldp import JointDistribution, RenyiBall
+from skrldp.design.annealing import annealed
+from skrldp.design.closed_form import closed_forms, grr, independent_reporting, srr
+from skrldp.design.criterion_problem import CriterionProblem
+from skrldp.design.engine import solve
+from skrldp.design.limits import Limits, Workers
+from skrldp.design.mutual_information import Information
+from skrldp.design.row_search import RowSearch
+from skrldp.design.variances import Variance
+from skrldp.information import block_information, mutual_information
+from skrldp.privacy.private_rows import privacy_region
+from skrldp.privacy.requirements import Requirements
+from skrldp.sets.fitted_sets import REGIONS, RenyiSet, fitted_set
+from skrldp.sets.parameter_objects import AllDistributions
+
+TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
+EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]
+SMALL = JointDistribution([[90, 40, 310], [400, 250, 140]])
+SMOOTH = SMALL.smoothed(0.5).ravel()
+CRITERIA = {
+    "I(X;Y)": None,
+    "I(U;Y)": Information(SMOOTH, np.tile(np.arange(3), 2), "I(U;Y)"),
+    "shares of U": Variance(SMOOTH, np.tile(np.eye(3), 2)),
+    "crosstab": Variance(SMOOTH, np.eye(6)),
+}
+EDUCATIONS = np.array(
+    [933, 1175, 433, 168, 333, 646, 514, 1067, 1382, 5355, 413, 10501, 1723, 51, 576, 7291]
+)
+
+
+def region_of(counts, kind="joint", alpha=2.0, **options):
+    joint = JointDistribution(counts)
+    if kind in ("simplex", "point"):
+        return privacy_region(joint, RenyiSet(alpha, np.inf if kind == "simplex" else 0.0))
+    radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
+    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, **options)
+
+
+def shares(joint):
+    return Variance(joint.smoothed().ravel(), np.tile(np.eye(joint.counts.shape[1]), 2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "same_secret"), pairwise(REGIONS, [TABLE, EMPTY], [False, True])
+)
+def test_annealing_ends_private_and_better_than_the_closed_forms(kind, counts, same_secret):
+    joint, region = JointDistribution(counts), region_of(counts, kind, same_secret=same_secret)
+    requirements, distribution = Requirements.of(region, 1.0), joint.probabilities.ravel()
+    criterion = Information(distribution)
+    start = (distribution, criterion.expand, criterion.scale, requirements, 9)
+    limits = [Limits(workers=Workers(n_jobs)) for n_jobs in (1, 2)]
+    matrix, again = (annealed(*start, one) for one in limits)
+    np.testing.assert_array_equal(matrix, again)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, rtol=1e-12)
+    assert excess(region, matrix.reshape(-1, 3, 3), 1.0).max() <= 1e-12
+    forms = srr(1.0, 3, 3), grr(1.0, 9), independent_reporting(joint, requirements).blocks
+    best = max(block_information(form, joint.probabilities) for form in forms)
+    assert mutual_information(matrix, distribution) > best
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+@pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
+def test_as_good_as_all_vertices(name, kind, cdd):
+    requirements = Requirements.of(region_of(SMALL.counts, kind), 0.6)
+    problem = CriterionProblem(SMALL, CRITERIA[name])
+    best, searched = (
+        solve(problem, requirements, solver=solver, time_limit=None)
+        for solver in ("vertices", "auto")
+    )
+    # The mixture with the closed forms, which are private over the set itself, may be better than
+    # the lower bounds of its conditionals allow.
+    assert searched.objective == pytest.approx(best.objective, rel=5e-3)
+    assert requirements.shifts(searched.matrix).max() <= 1e-9
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.54, 1.0, 3.0])
+def test_every_order(alpha):
+    """Near order 1/2 the rows are private over the product region, which is larger."""
+    region = region_of(TABLE, "joint" if alpha >= 0.5 else "product", alpha)
+    joint, requirements = JointDistribution(TABLE), Requirements.of(region, 0.5)
+    solution = solve(CriterionProblem(joint), requirements)
+    known = independent_reporting(joint, requirements).information
+    assert solution.objective > 1.2 * known
+    assert excess(region, solution.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-9
+
+
+@pytest.mark.parametrize("criterion", [None, shares(JointDistribution(EXAMPLE))])
+def test_the_design_depends_on_nothing_but_its_input(criterion):
+    problem = CriterionProblem(JointDistribution(EXAMPLE), criterion)
+    requirements = Requirements.of(region_of(EXAMPLE), 1.0)
+    first, second = (solve(problem, requirements, n_jobs=n_jobs).matrix for n_jobs in (1, 2))
+    np.testing.assert_array_equal(first, second)
+
+
+class Clock(Limits):
+    """Limits that are met once they were read so many times."""
+
+    def __init__(self, readings):
+        super().__init__(None)
+        self.readings = readings
+
+    @property
+    def left(self):
+        self.readings -= 1
+        return 1000.0 if self.readings > 0 else 0.0
+
+
+@pytest.mark.parametrize("name", ["I(X;Y)", "crosstab"])
+def test_time_may_run_out_before_between_and_in_mixtures(name):
+    """A mechanism is returned: no worse than the first, and not much worse than with less time."""
+    requirements = Requirements.of(region_of(SMALL.counts), 1.0)
+    criterion = CRITERIA[name] or Information(SMALL.probabilities.ravel())
+    first = closed_forms(SMALL, requirements)
+    values = []
+    for readings in (1, 3, 10, 40, 100):
+        search = RowSearch(
+            criterion, requirements, first, Clock(readings), lambda value: None, 1e-3
+        )
+        assert search.run() == "time_limit"
+        assert requirements.shifts(search.best).max() <= 1e-9
+        np.testing.assert_allclose(search.best.sum(axis=0), 1.0, atol=1e-6)
+        values.append(criterion.value(search.best))
+    assert np.all(np.diff(values) >= -0.1 * abs(values[-1]))
+    assert values[-1] > values[0]
+
+
+# -- whole records --------------------------------------------------------------------------------
+
+
+def of_whole_records(counts, eps, functions=None):
+    joint = JointDistribution(np.asarray(counts)[:, None])
+    asked = Requirements.asked(joint, fitted_set(joint, AllDistributions()), eps)
+    assert asked.over().of_whole_records
+    functions = np.eye(len(counts)) if functions is None else functions
+    criterion = Variance(joint.smoothed().ravel(), functions)
+    solution = solve(CriterionProblem(joint, criterion), asked.over(), time_limit=None)
+    ratios = solution.matrix.max(axis=1) / solution.matrix.min(axis=1)
+    assert ratios.max() <= np.exp(eps) * (1 + 1e-9)
+    return -criterion.value(solution.matrix), criterion
+
+
+def least_of_protocols(distribution, eps):
+    """Least sum of variances of the protocols that treat all values alike."""
+    k, odds = len(distribution), np.exp(eps)
+    hashed = max(2, round(1 + odds))
+    pairs = [
+        (odds / (odds + k - 1), 1 / (odds + k - 1)),  # GRR
+        (0.5, 1 / (odds + 1)),  # OUE
+        (odds / (odds + hashed - 1), 1 / hashed),  # OLH
+    ]
+    for d in range(1, k):  # subset selection, Ye and Barg 2018
+        total = d * odds + k - d
+        pairs.append((d * odds / total, d / (k - 1) * ((d - 1) * odds + k - d) / total))
+    values = [
+        ((p - q) * distribution + q) * (1 - (p - q) * distribution - q) / (p - q) ** 2
+        for p, q in pairs
+    ]
+    return min(value.sum() for value in values)
+
+
+@pytest.mark.parametrize(
+    ("counts", "eps", "ratio"),
+    [
+        ([311, 1039, 3124, 271, 27816], 0.5, 0.986),
+        (EDUCATIONS, 1.0, 0.984),
+        (EDUCATIONS, 2.0, 0.943),
+        (np.full(24, 1000), 1.0, 1.002),
+    ],
+)
+def test_public_tables_far_from_uniform_pay(counts, eps, ratio):
+    """Ratios of a prototype, which rounds nothing and has a master of its own."""
+    total, criterion = of_whole_records(counts, eps)
+    reached = np.sqrt(total / least_of_protocols(criterion.distribution, eps))
+    assert reached == pytest.approx(ratio, abs=0.004)
+
+
+def test_as_good_as_all_sets_of_cells():
+    counts = np.array([500, 200, 150, 100, 30, 20])
+    total, criterion = of_whole_records(counts, 1.0)
+    every = np.unpackbits(np.arange(1, 63, dtype=np.uint8)[:, None], axis=1)[:, 2:]
+    best = -criterion.master(1.0 + np.expm1(1.0) * every).solve().value
+    assert total == pytest.approx(best, rel=1e-3)
+
+
+def test_cells_that_need_not_be_told_apart_cost_nothing():
+    """The shares of one column of a table of two are estimated as from this column alone."""
+    alone, _ = of_whole_records([600, 300, 100], 1.0)
+    both, _ = of_whole_records(
+        np.kron([600, 300, 100], [1, 3]), 1.0, np.kron(np.eye(3), np.ones(2))
+    )
+    assert both == pytest.approx(alone, rel=5e-3)
