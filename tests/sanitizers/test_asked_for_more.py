@@ -27,8 +27,6 @@ COUNTS = [2700, 1050, 250, 300, 450, 250]
 
 def fitted(kind, eps=1.0, **options):
     options = {"sensitive": 0, **options}
-    if kind is PolyOptSanitizer:
-        options = {"solver": "columns", **options}
     return kind(eps, **options).fit(ROWS, sample_weight=COUNTS)
 
 

@@ -86,7 +86,7 @@ def as_pandas(Y):
     ],
 )
 def test_less_useful_and_as_private(cls, uncertainty, counts):
-    more = {"solver": "columns", "time_limit": None} if cls is PolyOptSanitizer else {}
+    more = {"time_limit": None} if cls is PolyOptSanitizer else {}
     alone, all_ = (
         fit(cls, counts=counts, uncertainty=uncertainty, observe=observe, **more)
         for observe in ("nonsensitive", "all")

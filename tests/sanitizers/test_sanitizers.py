@@ -198,18 +198,14 @@ def test_polyopt_passes_its_parameters_on(monkeypatch):
     solve = optimal.solve
     monkeypatch.setattr(optimal, "solve", spy)
     papers = RenyiBall(radius=0.001, region="lower", same_secret=True)
-    options = {"uncertainty": papers, "solver": "columns", "time_limit": 500.0}
+    options = {"uncertainty": papers, "time_limit": 500.0}
     PolyOptSanitizer(0.7, **options, sensitive=0).fit(GOOD)
     problem, one, options = calls[0]
     assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
     assert one.eps == 0.7
     criterion = problem.criterion
     assert 400.0 < options.pop("time_limit") < 500.0  # less what repair and proof will take
-    assert options == {
-        "solver": "columns",
-        "verbose": 0,
-        "n_jobs": None,
-    }
+    assert options == {"solver": "auto", "verbose": 0, "n_jobs": None}
     assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()
     assert criterion.name == "I(X;Y)"
 
