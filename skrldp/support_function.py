@@ -271,8 +271,6 @@ _SETTLED = 1e-7
 # From 4 to 10 steps are usual; more are taken where budgets are so small that rounding hides them.
 # Bisection alone would close the bracket in 60.
 _ROOT_STEPS = 60
-_SHARED_STEPS = 12  # of pairs; 4 to 8 are usual, and Newton's method on the dual takes the rest
-_LONGEST = 3.0  # step of a log slack; 2 or 5: as many steps
 _LEAST_DIVERGENCE = 1e-300  # stands for zero, whose logarithm is finite then
 
 
@@ -292,7 +290,8 @@ def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
     """
     shape, lowest = problem.weight.shape, np.log(FLOOR)
     gaps: Floats = problem.gaps.reshape(-1, 1, problem.gaps.shape[2])
-    p, target = problem.p.reshape(gaps.shape), np.log(divergence).ravel()
+    p = problem.p.reshape(gaps.shape)
+    target = np.log(np.maximum(divergence, _LEAST_DIVERGENCE)).ravel()
     slack = np.full(len(gaps), FLOOR)  # right where the maximiser is the same at every slack
     active = np.flatnonzero(~is_constant(problem).ravel())
     point = np.log(np.maximum(start(problem), FLOOR)).ravel()
@@ -345,35 +344,8 @@ def minimise_with_limits(problem: SupportProblem) -> Floats:
     slack = np.where(binds, slack_at_limit, slack_at_rest)
     free = np.flatnonzero(~binds.any(axis=1))
     if len(free):
-        shared = replace(problem[free], limits=None)
-        between = _shared_slacks(shared, slack_at_limit[free], slack_at_rest[free])
-        slack[free], _ = minimise(shared, between)
-    return slack
-
-
-def _shared_slacks(problem: SupportProblem, lower: Floats, upper: Floats) -> Floats:
-    """Slacks between bounds at which a pair pays equal prices and spends the budget, (N, 2).
-
-    Newton's method in logarithms; it starts :func:`minimise`, which checks the result.
-    """
-    weight, log_radius = problem.weight, np.log(problem.radius)
-    slack = (lower + upper) / 2.0
-    for _ in range(_SHARED_STEPS):
-        log_mean, slope, bend = power_mean(slack[..., None] + problem.gaps, problem.p, 1.0)
-        log_price = -np.log(slope) - np.log(weight)
-        spent = weight * np.maximum(log_mean + np.log(slope), _LEAST_DIVERGENCE)
-        total = spent.sum(axis=1)
-        excess = np.log(total) - log_radius
-        rise, fall = slack * bend, weight * slack * (bend - slope) / total[:, None]
-        apart = log_price[:, 1] - log_price[:, 0]
-        determinant = np.maximum((rise * fall[:, ::-1]).sum(axis=1), _LEAST_CURVATURE)
-        step = rise[:, ::-1] * excess[:, None] + np.stack([apart, -apart], axis=1) * fall[:, ::-1]
-        moved = slack * np.exp(np.clip(step / determinant[:, None], -_LONGEST, _LONGEST))
-        moved = np.clip(moved, lower, upper)
-        is_settled = np.abs(moved - slack).max(initial=0.0) <= _SETTLED * moved.max(initial=0.0)
-        slack = moved
-        if is_settled:
-            break
+        between = (slack_at_limit[free] + slack_at_rest[free]) / 2.0
+        slack[free], _ = minimise(replace(problem[free], limits=None), between)
     return slack
 
 
