@@ -61,7 +61,7 @@ def decoded(column: Any) -> Any:
 
 
 def one_dictionary(column: Any) -> Any:
-    """Give the chunks of an Arrow column one dictionary, with codes that are wide enough.
+    """Unify the dictionaries of an Arrow column's chunks, with codes that are wide enough.
 
     Arrow keeps the width of the chunks' codes, and unites no dictionaries with missing values.
     """

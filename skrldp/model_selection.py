@@ -487,7 +487,7 @@ def _errors_apart(power: Any, level: Any, waves: Any) -> float:
 
 
 def phase_sizes(sanitizer: Any, n: int) -> tuple[int, int, int]:
-    """Find how many people to ask in each of three phases, where there is no public table.
+    """Find how many people to ask in each of three phases if there is no public table.
 
     The first phase reports whole records, the second one all cells, and the third one what the
     sanitizer is for. Designs are made for the reports that are expected if all cells are equally

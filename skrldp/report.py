@@ -663,7 +663,7 @@ def _by_secret(report: PrivacyReport) -> list[tuple[str, str]]:
             f"them have at least {np.median(share[order]):.1%}"
         )
     if without := len(share) - len(order):
-        text += f"; {without:,} of the secrets have at most one value of U, so nothing can be told"
+        text += f"; {without:,} of the secrets have at most one value of U, so U reveals nothing"
     return [("by secret", text)]
 
 

@@ -182,7 +182,7 @@ class _KeyBytes:
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
             "a reporter whose key was given as bytes cannot be pickled or sent to workers, since "
-            "the pickle would hold the key: give key=KeyFile(path), KeyVariable(name) or a "
+            "the pickle would hold the key: pass key=KeyFile(path), KeyVariable(name) or a "
             "function that workers can import."
         )
 
@@ -239,7 +239,7 @@ class CheckedKey:
                 check = _check_of(source.read())
             except ValueError as error:
                 raise ValueError(
-                    f"{error} If only other processes have the key, give {name}=, the digits that "
+                    f"{error} If only other processes have the key, pass {name}=, the digits that "
                     "batches.key_check or skrldp key say there."
                 ) from None
         if not (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):

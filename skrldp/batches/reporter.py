@@ -412,7 +412,7 @@ def _checked_names(
     if raw:
         raise ValueError(
             f"the column {listed(raw)} is one that the mechanism reports: beside the report, it "
-            "would itself leave as it is. Take other columns for id and keep."
+            "would itself leave as it is. Use other columns for id and keep."
         )
     out = [id, *names, *keep]
     if len(set(out)) < len(out):
@@ -431,7 +431,7 @@ def _checked_type(type: Any, n_symbols: int) -> str:
     if name not in _TYPES:
         raise ValueError(f"type must be one of {', '.join(_TYPES)}, got {brief(repr(name))}.")
     if np.iinfo(name).max < n_symbols - 1:
-        raise ValueError(f"{name} cannot hold {n_symbols:,} different reports: take a wider type.")
+        raise ValueError(f"{name} cannot hold {n_symbols:,} different reports: use a wider type.")
     return name
 
 

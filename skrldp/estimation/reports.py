@@ -353,7 +353,7 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
 
 
 def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, ...]]]:
-    """Give combinations of categories of raw columns numbers; missing ones are None."""
+    """Enumerate the combinations of categories of raw columns; missing ones are None."""
     if not columns:
         return np.zeros(n, dtype=np.intp), [()]
     rows = [

@@ -86,7 +86,7 @@ def warn_of_rare_values(
     if joint.survey is not None:
         _warn(
             "the values of U were learned from the records of a survey, so beta is not guaranteed. "
-            "Give the possible values in categories=.",
+            "Pass the possible values as categories=.",
             PrivacyLeakWarning,
         )
         return True
@@ -223,7 +223,7 @@ def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) ->
         _warn(
             f"the survey has few clusters ({degrees:,} degree{'s' * (degrees != 1)} of freedom"
             f"{'; with records of a secret: ' + which if few else ''}), fewer than "
-            f"{_FEW_CLUSTERS}, so beta is not guaranteed. Take SurveyDesign(max_weight=...) with "
+            f"{_FEW_CLUSTERS}, so beta is not guaranteed. Use SurveyDesign(max_weight=...) with "
             "LikelihoodRatioSet(radius='finite-sample').",
             PrivacyLeakWarning,
         )

@@ -162,7 +162,7 @@ def _remedy_for_numbers(name: Any, counts: Mapping[Any, Any]) -> str:
         if edges[-1] == numbers[-1]:  # a bin does not include its upper edge
             edges[-1] += 1
         remedy = (
-            f"Give categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, "
+            f"Pass categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, "
             f"or list codes. {_LEARNED}"
         )
         if len(remedy) + len(repr(name)) <= _MAX_REMEDY:
@@ -180,7 +180,7 @@ def _remedy_for_dates(name: Any, counts: Mapping[Any, Any]) -> str:
             break
     inner = np.quantile(units.astype(int), _DATES, method="lower").astype(units.dtype)
     edges = ", ".join(f"np.datetime64('{edge}')" for edge in np.unique([units[0], *inner]))
-    return f"Give categories={{{name!r}: Bins([{edges}, np.inf])}}. {_LEARNED}"
+    return f"Pass categories={{{name!r}: Bins([{edges}, np.inf])}}. {_LEARNED}"
 
 
 def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArray[Any]) -> Bins:

@@ -67,7 +67,7 @@ def test_where_the_key_is_not_the_check_is_required(tmp_path, monkeypatch):
     """As where a driver has no key, and its workers have."""
     monkeypatch.delenv(VARIABLE, raising=False)
     for source in (KeyVariable(VARIABLE), KeyFile(tmp_path / "absent")):
-        with pytest.raises(ValueError, match=r"(is not set|cannot be read).* give key_check="):
+        with pytest.raises(ValueError, match=r"(is not set|cannot be read).* pass key_check="):
             reporter(source)
         made = reporter(source, key_check=batches.key_check(KEY))
         assert made.key_check == batches.key_check(KEY)

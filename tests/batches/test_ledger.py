@@ -397,7 +397,7 @@ def test_as_many_reports_as_have_a_bound():
         ({"name": "epoch"}, "'epoch' would be there twice"),
         ({"ledger_key": None, "ledger_key_check": "0" * 16}, "goes with ledger_key"),
         ({"ledger_key_check": "abc"}, "ledger_key_check must be the 16 hexadecimal digits"),
-        ({"ledger_key": KeyVariable("SKRLDP_NONE")}, "give ledger_key_check="),
+        ({"ledger_key": KeyVariable("SKRLDP_NONE")}, "pass ledger_key_check="),
     ],
 )
 def test_bad_arguments(options, message):
