@@ -255,27 +255,27 @@ class LedgerReporter(Reporter):
         """Return both as frames of narwhals: the candidates, and the ledger's columns."""
         import narwhals.stable.v2 as nw
 
-        made, past = (as_frame(frame) for frame in (candidates, ledger))
-        if made.implementation != past.implementation or type(made) is not type(past):
+        drawn, past = (as_frame(frame) for frame in (candidates, ledger))
+        if drawn.implementation != past.implementation or type(drawn) is not type(past):
             raise TypeError(
                 "candidates and ledger must be frames of one library, both at hand or both lazy, "
                 f"got {type(candidates).__name__} and {type(ledger).__name__}."
             )
-        for what, frame, needed in (
-            ("candidates", made, (self._id, _CANDIDATE, _HOLDER)),
+        for label, frame, needed in (
+            ("candidates", drawn, (self._id, _CANDIDATE, _HOLDER)),
             ("ledger", past, tuple(_COLUMNS)),
         ):
             names = list(frame.collect_schema())
             missing = [name for name in needed if name not in names]
             if missing:
                 raise ValueError(
-                    f"the {what} lacks the column {listed(missing)}; its columns are "
+                    f"the {label} lacks the column {listed(missing)}; its columns are "
                     f"{listed(names)}."
                 )
         self._check(past)
-        made = made.with_columns(nw.col(_HOLDER).cast(nw.String()))
+        drawn = drawn.with_columns(nw.col(_HOLDER).cast(nw.String()))
         # In the ledger's order: some engines append by position.
-        return made, past.select(*(name for name in names if name in _COLUMNS))
+        return drawn, past.select(*(name for name in names if name in _COLUMNS))
 
     def _check(self, past: Any) -> None:
         """Refuse entries that these are not, or of another key."""

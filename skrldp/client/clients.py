@@ -42,23 +42,23 @@ _TAPE = 16  # bytes of randomness for each report; the samplers read 8 at most
 _ROWS = 1 << 12  # reports made at a time
 
 
-def checked_key(key: Any, what: str, make: str = "secrets.token_hex(32)") -> bytes:
+def checked_key(key: Any, source: str, make: str = "secrets.token_hex(32)") -> bytes:
     """Return a secret key.
 
     Raises TypeError if it is not bytes. Raises ValueError if it is too short, or all its bytes are
     equal, as where memory was never filled.
     """
     if not isinstance(key, bytes):
-        raise TypeError(f"{what} must give a key of bytes, got {type(key).__name__}.")
+        raise TypeError(f"{source} must give a key of bytes, got {type(key).__name__}.")
     if len(key) < _LEAST_KEY:
         raise ValueError(
-            f"{what} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal digits), "
-            f"got {len(key)}: make one with {make}, and keep it secret."
+            f"{source} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal "
+            f"digits), got {len(key)}: make one with {make}, and keep it secret."
         )
     if len(set(key)) == 1:
         raise ValueError(
-            f"{what} is a single byte repeated, which anybody could guess: make a key with {make}, "
-            "and keep it secret."
+            f"{source} is a single byte repeated, which anybody could guess: make a key with "
+            f"{make}, and keep it secret."
         )
     return key
 

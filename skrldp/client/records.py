@@ -123,20 +123,20 @@ class RecordReader:
 
     # -- shapes of records ------------------------------------------------------------------------
 
-    def _picked(self, record: Any, what: str) -> dict[int, Any]:
+    def _picked(self, record: Any, label: str) -> dict[int, Any]:
         """Pick the values of the columns that are needed, by their positions."""
         if hasattr(record, "keys"):
-            self._check_names(record.keys(), what)  # a default must not replace a value
+            self._check_names(record.keys(), label)  # a default must not replace a value
             return {index: record[self._names[index]] for index in self._wanted}
         _refuse_masked(record)
         if isinstance(record, np.ndarray) and record.ndim != 1:
-            raise ValueError(f"{what} has shape {record.shape}, but is one row. {_NOTHING}")
+            raise ValueError(f"{label} has shape {record.shape}, but is one row. {_NOTHING}")
         if not isinstance(record, tuple | list | np.ndarray):
             raise ValueError(
-                f"{what} is of type {type(record).__name__}; it must be a dict of the columns "
+                f"{label} is of type {type(record).__name__}; it must be a dict of the columns "
                 f"{self._listed_names()}{self._or_tuple}. {_NOTHING}"
             )
-        return dict(zip(self._wanted, self._in_order(record, len(record), what), strict=True))
+        return dict(zip(self._wanted, self._in_order(record, len(record), label), strict=True))
 
     def _columns(self, records: Any) -> dict[int, Any]:
         """Take columns apart, as arrays or lists, by their positions."""
@@ -165,24 +165,24 @@ class RecordReader:
             raise ValueError(f"the columns differ in length: {brief(str(lengths))}. {_NOTHING}")
         return columns
 
-    def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
+    def _in_order(self, items: Any, n: int, label: str) -> list[Any]:
         if n == len(self._names):
             return [items[index] for index in self._wanted]
         if n == len(self._wanted):
             return list(items)
         alone = f", or the {len(self._wanted)} that are not sensitive" if self._of_u else ""
         raise ValueError(
-            f"{what} has {n} values, but the mechanism has {len(self._names)} columns"
+            f"{label} has {n} values, but the mechanism has {len(self._names)} columns"
             f"{alone}: {self._listed_names()}. {_NOTHING}"
         )
 
-    def _check_names(self, names: Collection[Any], what: str) -> None:
+    def _check_names(self, names: Collection[Any], label: str) -> None:
         for index in self._wanted:
             name = self._names[index]
             if name not in names or (isinstance(names, list) and names.count(name) > 1):
                 problem = "has twice" if name in names else "lacks"
                 raise ValueError(
-                    f"{what} {problem} the column {brief(repr(name))}; the mechanism needs "
+                    f"{label} {problem} the column {brief(repr(name))}; the mechanism needs "
                     f"{self._listed_names()}. {_NOTHING}"
                 )
 
@@ -276,16 +276,16 @@ class BlockReader(RecordReader):
 
     _or_tuple = ""
 
-    def _in_order(self, items: Any, n: int, what: str) -> list[Any]:
+    def _in_order(self, items: Any, n: int, label: str) -> list[Any]:
         width = len(self._names)
         if {type(name) for name in self._names} != {int} or set(self._names) != set(range(width)):
             raise ValueError(
-                f"{what} has values by place, but the columns of blocks are found by name. Give "
+                f"{label} has values by place, but the columns of blocks are found by name. Give "
                 f"dicts or a table with the columns {self._listed_names()}. {_NOTHING}"
             )
         if n != width:
             raise ValueError(
-                f"{what} has {n} values, but the table has {width} columns. {_NOTHING}"
+                f"{label} has {n} values, but the table has {width} columns. {_NOTHING}"
             )
         return [items[self._names[index]] for index in self._wanted]
 
