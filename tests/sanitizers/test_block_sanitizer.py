@@ -194,7 +194,7 @@ def test_all_blocks_beyond_the_limit_are_named_before_any_design(monkeypatch):
     monkeypatch.setattr(AOptimalSanitizer, "fit", None)
     expected = (
         r"^7 of 10 blocks have more cells than the 2,000 that AOptimalSanitizer designs: "
-        r"\('age', 'zip'\) 4,200; .*; \.\.\.\. Column 'pay' has 4,000 values: .*Bins"
+        r"\('age', 'zip'\) 4,200; .*; \.\.\.\. Column 'pay' has 4,000 values\. .*Bins"
     )
     for own in (table, pl.from_pandas(table).lazy()):
         with pytest.raises(ValueError, match=expected):
