@@ -175,14 +175,10 @@ class Requirements:
     def over(self, kind: str = "exact", same_secret: bool = False) -> "Requirements":
         """List what rows must satisfy over regions of a kind, without what follows from others."""
         first, *rest = self
-        items = [first.over(kind, same_secret), *(requirement.over(kind) for requirement in rest)]
+        items = [first.over(kind, same_secret), *(item.over(kind) for item in rest)]
         if self.for_all is not None and not same_secret:
             eps_for_all = self.for_all.eps
-            items = [
-                requirement
-                for requirement in items
-                if requirement.eps < eps_for_all or requirement is items[-1]
-            ]
+            items = [item for item in items if item.eps < eps_for_all or item is items[-1]]
         return replace(self, items=tuple(items))
 
     def __iter__(self) -> Iterator[Requirement]:
@@ -202,10 +198,10 @@ class Requirements:
 
         A row is then private if its largest entry is at most e^ε times its smallest.
         """
-        requirement = self.only
-        if requirement is None or requirement.region.compared is not None:
+        item = self.only
+        if item is None or item.region.compared is not None:
             return False
-        return requirement.region.rows.parts.shape == (self.n_cells, 1)
+        return item.region.rows.parts.shape == (self.n_cells, 1)
 
     @property
     def n_cells(self) -> int:
@@ -215,7 +211,7 @@ class Requirements:
     @property
     def n_pairs(self) -> int:
         """Number of pairs of secrets that are compared, over all requirements."""
-        return sum(requirement.n_pairs for requirement in self.items)
+        return sum(item.n_pairs for item in self.items)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -224,28 +220,25 @@ class Requirements:
         Searches begin with rows of this shape: that of the first requirement whose parts make up a
         row.
         """
-        for requirement in self:
-            if requirement.region.rows.in_order:
-                n_parts, size = requirement.region.rows.parts.shape
+        for item in self:
+            if item.region.rows.in_order:
+                n_parts, size = item.region.rows.parts.shape
                 return int(n_parts), int(size)
         return 1, self.n_cells
 
     @cached_property
     def any_pair(self) -> bool:
         """Whether anything is compared; otherwise all rows will do."""
-        return any(requirement.n_pairs for requirement in self.items)
+        return any(item.n_pairs for item in self.items)
 
     @cached_property
     def least_eps(self) -> float:
         """The smallest ε, in nats; infinite if nothing is compared."""
-        return min((requirement.eps for requirement in self if requirement.n_pairs), default=np.inf)
+        return min((item.eps for item in self if item.n_pairs), default=np.inf)
 
     def describe(self) -> str:
         """Name the requirements, for messages."""
-        return " and ".join(
-            f"eps={requirement.eps:g} over {type(requirement.region).__name__}"
-            for requirement in self
-        )
+        return " and ".join(f"eps={item.eps:g} over {type(item.region).__name__}" for item in self)
 
     def fold(self, distribution: Floats) -> Floats:
         """Take the distribution of the entries of a row: of X, or of U if U alone is observed.
@@ -268,8 +261,8 @@ class Requirements:
         Shapes: `rows` (b, ...); returns (b,).
         """
         shifts = np.zeros(len(rows))
-        for requirement in self:
-            needed = requirement.region.shifts(rows, requirement.eps, rounding, callback)
+        for item in self:
+            needed = item.region.shifts(rows, item.eps, rounding, callback)
             shifts = np.maximum(shifts, needed)
         return shifts
 
@@ -312,10 +305,8 @@ def _groups(
     members = [np.unique(entry[group == g]) for g in range(n_groups)]
     size = max(map(len, members))
     entries = np.array([np.pad(m, (0, size - len(m)), constant_values=m[0]) for m in members])
-    positions = np.array(
-        [np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)]
-    )
-    cells = group * size + positions
+    index = np.array([np.searchsorted(members[g], e) for g, e in zip(group, entry, strict=True)])
+    cells = group * size + index
     counts = np.bincount(cells, joint.counts.ravel(), n_groups * size).reshape(n_groups, size)
     survey = None if joint.survey is None else joint.survey.arranged(cells, n_groups * size)
     table = JointDistribution(
