@@ -47,12 +47,11 @@ def series(phrases: Sequence[str]) -> str:
 
 
 def known_by_category(columns: Iterable[Any]) -> str:
-    """State what observers are assumed to know about known columns whose values are grouped."""
+    """Say that observers are assumed to know categories, if several values are one category."""
     return (
-        f"Of {columns_in_words(columns)}, observers are assumed to know the category: "
-        "values in the same bin, or in 'other', are one known value. An observer who "
-        "knows which of them a "
-        "person has may learn more, up to the bound for anything else that is known."
+        f"For {columns_in_words(columns)}, observers are assumed to know the category: values in "
+        "the same bin, or in 'other', are one known value. An observer who knows the exact value "
+        "may learn more, up to the bound for observers who know anything."
     )
 
 

@@ -281,7 +281,7 @@ def test_a_search_by_expected_error():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"columns": "typo"}, r"there is no column 'typo'; the columns are \['s', 'u'\]"),
+        ({"columns": "typo"}, r"column 'typo' does not exist\. The columns are \['s', 'u'\]"),
         ({"columns": "u", "by": "u"}, "column 'u' is the one that is estimated"),
     ],
 )

@@ -34,15 +34,9 @@ MOST_BLOCKS = 10_000
 def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
     """Round the blocks' probabilities to integers whose sum is a power of two, (m,)."""
     probabilities = real_numbers(shares, "shares").astype(float)
-    if (
-        probabilities.ndim != 1
-        or not np.isfinite(probabilities).all()
-        or (probabilities < 0).any()
-        or abs(probabilities.sum() - 1.0) > 1e-9
-    ):
+    is_distribution = probabilities.ndim == 1 and bool((probabilities >= 0).all())
+    if not (is_distribution and abs(probabilities.sum() - 1.0) <= 1e-9):
         raise ValueError("shares must be one probability for each block, with sum 1.")
-    if not len(probabilities):
-        raise ValueError("a manifest needs at least one block.")
     weights: NDArray[np.int64] = round_columns(
         probabilities[:, None], slot_bits(len(probabilities))
     )[:, 0]
@@ -79,9 +73,8 @@ def check_together(mechanisms: Sequence[Mechanism]) -> None:
         raise ValueError(
             f"a manifest needs 1 to {MOST_BLOCKS:,} mechanisms, got {len(mechanisms):,}."
         )
-    for mechanism in mechanisms:
-        if not mechanism.columns:
-            raise ValueError("the mechanisms of a manifest need named columns.")
+    if not all(mechanism.columns for mechanism in mechanisms):
+        raise ValueError("the mechanisms of a manifest need named columns.")
     first, blocks = mechanisms[0], set()
     for mechanism in mechanisms:
         block = block_of(mechanism)
@@ -318,8 +311,7 @@ class Manifest(ReadOnly):
     @property
     def shares(self) -> Floats:
         """Probability of each block, shape (m,)."""
-        shares: Floats = self.weights / 2.0 ** slot_bits(len(self.weights))
-        return shares
+        return np.asarray(self.weights / 2.0 ** slot_bits(len(self.weights)))
 
     # -- what it promises -------------------------------------------------------------------------
 
@@ -363,8 +355,7 @@ class Manifest(ReadOnly):
         if order is None:
             return by_cell
         shape = (*by_cell.shape[:-1], -1, len(order))
-        ordered: Floats = by_cell.reshape(shape)[..., order].reshape(by_cell.shape)
-        return ordered
+        return np.asarray(by_cell.reshape(shape)[..., order].reshape(by_cell.shape))
 
     def leakage(self, table: Any, sample_weight: ArrayLike | None = None) -> float:
         """Realised ε among some records: the largest :meth:`Mechanism.leakage` of a block.

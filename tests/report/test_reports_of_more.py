@@ -127,7 +127,7 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart(monkeypatch):
     told = mechanism.matrix.reshape(-1, 2, len(mechanism.values))
     who_knows_one = np.stack([told[:, 0, first], told[:, 1, second]], axis=1)
     assert leakage(who_knows_one, [(0, 1), (1, 0)]) > report.claims.known.eps + 0.1
-    words = "Of column 1, observers are assumed to know the category"
+    words = "For column 1, observers are assumed to know the category"
     assert words in " ".join(report.notes)
     loaded = read_json(mechanism.to_json())  # inspect and verify have nothing else
     assert words in str(lines_of(loaded)) and words in str(notes_of(loaded))
