@@ -95,7 +95,7 @@ def check_sanitizer(case, sanitizer, report):
                 row_holds(report, about, truth, "the row of known columns")
         others = mechanism.others or (None,) * len(u_columns(mechanism))
         if any(others[p] is not None for p in places) and not any(
-            "observers are taken to know the category" in note for note in report.notes
+            "observers are assumed to know the category" in note for note in report.notes
         ):
             raise FalseClaimError("known values are grouped, and no note says so")
 
