@@ -251,19 +251,19 @@ def prove(
     """
     first, for_all = promise.items[0], promise.for_all
     form = mechanism.form if isinstance(mechanism, Mechanism) else mechanism
-    eps_all, given_u = leakage_over_all(form, first.region.n_secrets)
+    worst_case, given_u = leakage_over_all(form, first.region.n_secrets)
     claims, bounds = [], []
     for item in promise:
         if item is not for_all:
             assert item.claim is not None
             bounds.append(_bound(mechanism, item, promise.joint, callback, start))
-            claims.append(item.claim.proven(min(bounds[-1].eps, eps_all), bounds[-1].attained))
+            claims.append(item.claim.proven(min(bounds[-1].eps, worst_case), bounds[-1].attained))
     # The bound over all distributions is one over each set as well, and may be less by its last
     # digit.
     secret, further = claims[0].secret, []
     if not claims[0].around.is_everything:
         limit = None if for_all is None or for_all.claim is None else for_all.claim.asked
-        further.append(Claim(eps_all, inwards(eps_all), secret=secret, asked=limit))
+        further.append(Claim(worst_case, inwards(worst_case), secret=secret, asked=limit))
     if promise.joint.counts.shape[1] > 1:  # else nothing is left of U that could be known
         given_u = min(given_u, *(claim.eps for claim in further or claims[:1]))
         further.append(Claim(given_u, inwards(given_u), secret=secret, known="all"))
