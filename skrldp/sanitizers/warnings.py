@@ -138,8 +138,8 @@ def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
         if _of_product(codec) > most_cells and group == "S":
             remedy = "Protect fewer columns."
         _warn(
-            f"the values of {group} were learned from the table, which has {n:,} of the {total} "
-            f"combinations of {_named([codec.columns[position].name for position in positions])}; "
+            f"the values of {group} are the {n:,} of {total} combinations of "
+            f"{_named([codec.columns[position].name for position in positions])} in the table; "
             f"`transform` refuses others. {remedy}",
             UserWarning,
         )

@@ -62,10 +62,10 @@ def test_combinations_that_transform_will_refuse_are_told_before_the_design(monk
     seen = pd.DataFrame({"ill": [0, 1] * 100, "a": [1, 1, 2, 2] * 50, "b": [3, 3, 3, 4] * 50})
     monkeypatch.setattr(PolyOptSanitizer, "_design", lambda *args: pytest.fail("designed"))
     monkeypatch.setattr(PolyOptSanitizer, "_slow_from", 5)
-    words = "3 of the 4 combinations of columns 'a', 'b'; `transform` refuses"
+    words = "the 3 of 4 combinations of columns 'a', 'b' in the table; `transform` refuses"
     with pytest.raises(UserWarning, match=f"{words}.* categories='product' takes all"):
         PolyOptSanitizer(sensitive="ill").fit(seen)
-    with pytest.raises(UserWarning, match=r"values of S .* 3 of the 4 .* categories='product'"):
+    with pytest.raises(UserWarning, match=r"values of S .* 3 of 4 .* categories='product'"):
         PolyOptSanitizer(sensitive=["a", "b"]).fit(seen)
     with pytest.raises(UserWarning, match="handle_unknown='infrequent_if_exist' reports them as"):
         monkeypatch.setattr(PolyOptSanitizer, "_most_cells", 7)
