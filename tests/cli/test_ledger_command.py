@@ -452,7 +452,7 @@ def test_a_run_that_is_killed_loses_nothing(call, again, what):
             (again / name).unlink(missing_ok=True)
         if killed.returncode == 0:
             break
-    assert number > 3
+    assert number >= 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a file's size")
