@@ -8,7 +8,7 @@ from skrldp._typing import Floats, Indices
 from skrldp.design.annealing import annealed
 from skrldp.design.bounds import PricedBound, everywhere_bound
 from skrldp.design.criteria import Criterion, Master, Optimum
-from skrldp.design.limits import LITTLE, TIGHT, Limits
+from skrldp.design.limits import EQUAL, LITTLE, TIGHT, Limits
 from skrldp.design.non_robust import optimum_at_public
 from skrldp.design.programs import RowMixture
 from skrldp.design.solution import AT_PUBLIC, NEAR_PUBLIC, ObjectiveBound, Solution, least
@@ -214,7 +214,7 @@ class Information(Criterion):
 class _InformationMaster(Master):
     """The most informative mixture of rows; reduced costs are relative to the entropy."""
 
-    row_gap = LITTLE / 10.0  # a basic solution has so few rows that each must be at the boundary
+    row_gap = EQUAL  # a basic solution has so few rows that each must be at the boundary
 
     def __init__(self, criterion: Information, rows: Floats) -> None:
         super().__init__(rows)
