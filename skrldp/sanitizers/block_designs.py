@@ -32,8 +32,7 @@ from skrldp.table.select import resolve_columns, row_contents, take_rows, with_c
 from skrldp.targets import Contrast
 
 _NAMED = ("singles", "pairs")
-# Relative optimality tolerance of the designs of blocks. The errors of 66 pairs are 0.6 % larger
-# than at 0.1, in four fifths of the time; at 0.2 they are 1 % larger, in the same time as here.
+# Relative optimality tolerance of the designs of blocks. Errors are 1 % larger than at 0.1.
 _TOL = 0.15
 
 
