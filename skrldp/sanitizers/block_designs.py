@@ -234,11 +234,11 @@ def alphabets_of(categories: Any, names: Sequence[Any]) -> Any:
     if isinstance(categories, str):
         return categories
     if hasattr(categories, "get"):
-        alphabets = dict(categories)
-        strange = [key for key in alphabets if key not in names]
+        by_name = dict(categories)
+        strange = [key for key in by_name if key not in names]
         if strange:
             raise ValueError(f"categories has keys that are not columns: [{listed(strange)}].")
-        return alphabets
+        return by_name
     alphabets = list(categories)
     if len(alphabets) != len(names):
         raise ValueError(

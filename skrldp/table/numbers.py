@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from skrldp._params import is_number
 from skrldp.alphabet.columns import Column
 from skrldp.alphabet.numbers import Bins, Draws, Knots
 from skrldp.alphabet.values import brief, in_other_type
@@ -126,7 +126,7 @@ def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -
     distinct = {v: n for v, n in zip(values, counts, strict=True) if v is not None and n > 0}
     if len(distinct) <= _MOST_NUMBERS or n_records < _FEW_RECORDS:
         return
-    numbers = [float(v) for v in distinct if isinstance(v, Real) and not isinstance(v, bool)]
+    numbers = [float(v) for v in distinct if is_number(v)]
     is_dense = len(numbers) >= n_records / FEW_OF_EACH and np.all(np.diff(sorted(numbers)) == 1.0)
     kind, remedy = "values", ""
     if len(numbers) == len(distinct) and not is_dense:
@@ -190,7 +190,7 @@ def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArr
     few distinct ones.
     """
     pairs = [(v, n) for v, n in zip(values, counts, strict=True) if v is not None and n > 0]
-    if not all(isinstance(v, Real | Decimal) and not isinstance(v, bool) for v, _ in pairs):
+    if not all(is_number(v) or isinstance(v, Decimal) for v, _ in pairs):
         raise ValueError(f"column {name!r} has values that are not numbers: pass Bins(edges).")
     shares = [k / bins.n_bins for k in range(1, bins.n_bins)]
     numbers, counted = zip(*sorted((float(v), n) for v, n in pairs), strict=True)

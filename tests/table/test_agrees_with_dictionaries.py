@@ -88,11 +88,8 @@ def test_agrees_with_dictionaries(library, data):
 def test_unknown_values_are_refused():
     codec = learn_codec(SURVEY[["s", "a"]])
     X = pd.DataFrame({"s": ["n", "y", "y", "n"], "a": ["x", "q", None, "y"]})
-    with pytest.raises(
-        ValueError,
-        match=r"column 'a' has a value unseen in fit \(not shown\); "
-        r"known are 'x', 'y'\. .*`categories`.*unknown='infrequent_if_exist'",
-    ):
+    remedy = "column 'a'.*'x', 'y'.*`categories`.*unknown='infrequent_if_exist'"
+    with pytest.raises(ValueError, match=remedy):
         codec.encode(X)
     with pytest.raises(ValueError, match="unknown must be 'error' or 'other'"):
         codec.encode(X, unknown="ignore")
@@ -123,11 +120,7 @@ def test_no_message_says_who_has_an_unknown_value():
 def test_unknown_combinations():
     codec = learn_codec(SURVEY, sensitive=["s", "t"])
     new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})
-    with pytest.raises(
-        ValueError,
-        match=r"columns 'a', 'b': a combination of values unseen in fit \(not shown\); "
-        r".*categories='product'",
-    ):
+    with pytest.raises(ValueError, match="columns 'a', 'b'.*categories='product'"):
         codec.encode(new_value)
     new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})
     with pytest.raises(ValueError, match=r"columns 's', 't'.*categories='product'") as caught:
