@@ -195,7 +195,7 @@ def test_columns_that_stand_in_no_block_together():
     estimator = BlockEstimator(fitted_blocks()).fit(fitted_blocks().transform(TABLE))
     with pytest.raises(ValueError, match=r"no block contains the columns .* with RakingWeights"):
         estimator.marginal(["age", "home", "job"])
-    with pytest.raises(ValueError, match="no column 'wage'"):
+    with pytest.raises(ValueError, match="column 'wage' does not exist"):
         estimator.marginal("wage")
     with pytest.raises(ValueError, match=r"not numeric.* give the column Knots or Bins"):
         estimator.mean("job")

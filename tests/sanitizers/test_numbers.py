@@ -234,7 +234,7 @@ def test_what_is_outside_is_refused(kind, name, value):
     with pytest.raises(ValueError, match=rf"'{name}'.*knows {own}\..*a wider range"):
         client.load(text_of(fitted(kind))).report(record)
     if not isinstance(value, list):
-        with pytest.raises(ValueError, match=rf"'{name}'.*known are {own}.*a wider range.*'clip'"):
+        with pytest.raises(ValueError, match=rf"'{name}'.*{own}.*a wider range.*'clip'"):
             fitted(kind).transform(pd.DataFrame([record]))
 
 

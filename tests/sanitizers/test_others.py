@@ -140,8 +140,8 @@ MALFORMED = [
     ('"other":[true]', '"other":[false]', "null, true, or a list|must be a list"),
     ('"other":[true]', '"other":[null]', "null for every column"),
     ('"other":[true]', '"other":[true,true]', "an entry for each of the 1 columns"),
-    ('"other":[true]', '"other":[["desk"]]', "repeat, or are values of U"),
-    ('"other":[true]', '"other":[["x","x"]]', "repeat, or are values of U"),
+    ('"other":[true]', '"other":[["desk"]]', "other must be distinct"),
+    ('"other":[true]', '"other":[["x","x"]]', "other must be distinct"),
     ('"other":[true]', '"other":[[]]', "null, true, or a list"),
     ('"field","other"]', '"field","others"]', "no value 'other'"),
     (
