@@ -326,10 +326,10 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     >>> print(report)
     Privacy report: SRRSanitizer
     In short
-      - Each person's column 0 is protected from whoever sees the person's report; column 1 is
-        not protected.
-      - One report multiplies the odds of any two values of column 0 by at most 2.8: what was
-        as likely as not is at most 74 % likely afterwards.
+      - Each person's column 0 is protected from anyone who sees the person's report; column 1
+        is not protected.
+      - One report changes the odds of any two values of column 0 by a factor of at most 2.8,
+        so that a value that was 50 % likely before is at most 74 % likely afterwards.
       ...
     """
     several = as_block_sanitizer(sanitizer)

@@ -127,5 +127,5 @@ def test_dictionaries_within_structs_are_refused():
     reporter = batches.Reporter(mechanism, id="person", key=KEY, keep=["more"])
     for more in (structs, lists):
         table = plain.append_column("more", pa.chunked_array(more))
-        with pytest.raises(ValueError, match="column 'more' .*decode the dictionaries"):
+        with pytest.raises(ValueError, match=r"column 'more' .*decode the dictionaries"):
             reporter(table)

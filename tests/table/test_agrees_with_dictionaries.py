@@ -120,7 +120,7 @@ def test_no_message_says_who_has_an_unknown_value():
 def test_unknown_combinations():
     codec = learn_codec(SURVEY, sensitive=["s", "t"])
     new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})
-    with pytest.raises(ValueError, match="columns 'a', 'b'.*categories='product'"):
+    with pytest.raises(ValueError, match=r"columns 'a', 'b'.*categories='product'"):
         codec.encode(new_value)
     new_secret = pd.DataFrame({"a": ["x"], "s": ["n"], "t": [1], "b": [1]})
     with pytest.raises(ValueError, match=r"columns 's', 't'.*categories='product'") as caught:

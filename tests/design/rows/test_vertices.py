@@ -12,6 +12,7 @@ from skrldp import JointDistribution, RenyiBall
 from skrldp.design import vertices as vertices_module
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
+from skrldp.design.mutual_information import Information
 from skrldp.design.vertices import _vertices, enumerate_vertices, facets
 from skrldp.exceptions import SolverError
 from skrldp.information import mutual_information, row_information
@@ -150,7 +151,8 @@ def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
 @pytest.mark.parametrize("kind", ["lower", "box"])
 def test_what_comes_back(kind, same_secret, cdd):
     region = region_of(SMALL, kind, same_secret)
-    found = enumerate_vertices(SMALL, Requirements.of(region, 0.5))
+    requirements = Requirements.of(region, 0.5)
+    found = enumerate_vertices(SMALL, requirements, Information(SMALL.probabilities.ravel()))
     assert (found.status, found.solver) == ("optimal", "vertices")
     assert found.bound >= found.objective
     assert found.gap < 1e-12
@@ -181,7 +183,9 @@ def test_which_regions_are_polyhedral():
         assert region.few_vertices is expected
         if not expected:
             with pytest.raises(SolverError, match="has no finite list of vertices"):
-                enumerate_vertices(joint, Requirements.of(region, 0.5))
+                enumerate_vertices(
+                    joint, Requirements.of(region, 0.5), Information(joint.probabilities.ravel())
+                )
 
 
 # -- when cddlib fails ----------------------------------------------------------------------------
