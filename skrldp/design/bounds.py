@@ -31,6 +31,10 @@ from skrldp.information import row_information
 from skrldp.privacy.requirements import Requirements
 
 _MOST_CELLS = 120  # .3 to .7 s of processor time at 80; twice as many take ten times as long
+# Seconds of its linear programs: at least the first, so that a search that ran out of time has a
+# bound, and at most the second, because HiGHS may cycle without end. Both are ten times as long as
+# the programs take, so twice as much changes nothing.
+_SECONDS, _MOST_SECONDS = 1.0, 60.0
 _GREATEST_RATIO = 10.0  # of logarithms: a larger one, such as twice as much, is as good as none
 
 
@@ -78,8 +82,8 @@ def everywhere_bound(
     are mixed in.
 
     Shapes: `distribution` (a,); `about` (a,), the function's values; `matrix` (b, a). Returns
-    PricedBound or None: none where nothing is required for all distributions, or there are too many
-    parts or cells with one value.
+    PricedBound or None: none where nothing is required for all distributions, there are too many
+    parts or cells with one value, or a linear program does not end.
     """
     ratios = log_ratios(requirements)
     if ratios is None or not ratios.max() <= _GREATEST_RATIO:
@@ -101,7 +105,11 @@ def everywhere_bound(
 
     add(np.concatenate([np.ones((1, matrix.shape[1])), requirements.shift(matrix)]))
     for solves in count(1):
-        weights, duals, reached = mixture.solve()
+        left = _MOST_SECONDS if limits.left is None else limits.left
+        try:
+            weights, duals, reached = mixture.solve(min(max(left, _SECONDS), _MOST_SECONDS))
+        except TimeoutError:
+            return None
         most, rows = (0.0, listed) if listed is not None else ends.priced(duals)
         gains = ends.gains(rows, duals)
         best = min(best, float(duals.sum()) + max(most, float(gains.max())) + TIGHT)

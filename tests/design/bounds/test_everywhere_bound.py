@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from skrldp.design import bounds
 from skrldp.design.bounds import _extreme_rays, everywhere_bound, log_ratios
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
+from skrldp.design.limits import Limits
 from skrldp.design.mutual_information import Information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.private_rows import privacy_region
@@ -122,3 +124,20 @@ def test_where_nothing_is_for_all_distributions_there_is_none():
     assert (
         everywhere_bound(joint.probabilities.ravel(), None, requirements, np.ones((1, 4))) is None
     )
+
+
+def test_a_linear_program_without_end_gives_no_bound(monkeypatch):
+    """HiGHS cycled for ten minutes on the rows of a search that its time limit had ended."""
+    joint, requirements = problem([[10, 20], [30, 40]], 1.0)
+    distribution, seconds = joint.probabilities.ravel(), []
+    assert everywhere_bound(distribution, None, requirements, np.ones((1, 4))) is not None
+
+    def endless(mixture, left):
+        seconds.append(left)
+        raise TimeoutError
+
+    monkeypatch.setattr(bounds.RowMixture, "solve", endless)
+    for limits in (None, Limits(1e-9), Limits(5.0)):
+        bound = everywhere_bound(distribution, None, requirements, np.ones((1, 4)), limits=limits)
+        assert bound is None
+    assert seconds[0] == 60.0 and seconds[1] == 1.0 and 4.0 < seconds[2] <= 5.0
