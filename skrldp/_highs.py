@@ -98,10 +98,12 @@ class LinearProgram:
     def add_columns(self, cost: Floats, columns: Floats | csr_array) -> None:
         """Add non-negative variables.
 
-        Shapes: `cost` (m,); `columns` (m, n_rows). Raises SolverError if a coefficient is too large
-        for HiGHS, which would leave all of the variables out.
+        Shapes: `cost` (m,); `columns` (m, n_rows). Raises SolverError if a coefficient is not
+        finite or too large for HiGHS, which would leave all of the variables out.
         """
         index, values, starts = _sparse(columns)
+        if not (np.all(np.isfinite(values)) and np.all(np.isfinite(cost))):
+            raise SolverError("a linear program has NaN or infinite coefficients.")  # HiGHS cycles
         count = columns.shape[0]
         status = self._solver.addCols(
             count,

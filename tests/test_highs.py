@@ -244,3 +244,13 @@ assert x.sum() == 2.0
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_coefficients_that_are_not_finite_are_refused(bad):
+    """HiGHS ran for ten minutes on rows of NaN, and did not heed its time limit."""
+    program = LinearProgram(np.zeros(0))
+    program.add_rows(np.zeros((2, 0)), 1.0, 1.0)
+    for cost, column in (([1.0], [[bad, 1.0]]), ([bad], [[1.0, 1.0]])):
+        with pytest.raises(SolverError, match="NaN or infinite"):
+            program.add_columns(np.array(cost), np.array(column))

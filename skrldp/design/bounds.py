@@ -32,8 +32,8 @@ from skrldp.privacy.requirements import Requirements
 
 _MOST_CELLS = 120  # .3 to .7 s of processor time at 80; twice as many take ten times as long
 # Seconds of its linear programs: at least the first, so that a search that ran out of time has a
-# bound, and at most the second, because HiGHS may cycle without end. Both are ten times as long as
-# the programs take, so twice as much changes nothing.
+# bound, and at most the second, since a bound is worth no more. Both are ten times as long as the
+# programs take, so twice as much changes nothing.
 _SECONDS, _MOST_SECONDS = 1.0, 60.0
 _GREATEST_RATIO = 10.0  # of logarithms: a larger one, such as twice as much, is as good as none
 

@@ -153,7 +153,8 @@ class RowSearch:
         weights, _, value = self.master.solve(self.limits.left, self._gap)
         self.values.append(value)
         if value > self.value:
-            self.value, self.best = value, self.master.rows * weights[:, None]
+            used = weights > 0.0
+            self.value, self.best = value, self.master.rows[used] * weights[used, None]
         self.show(value)
         return weights
 
@@ -196,7 +197,7 @@ class RowSearch:
         if not self.values:
             return
         if self.values[-1] < self.value:
-            self._add(self.best[self.best.any(axis=1)])
+            self._add(self.best)
         weights, _, value = self.master.solve(self.limits.left, _LAST_GAP * self.tol)
         if value >= self.value - LITTLE * abs(self.value):
             self.best = self.master.mechanism(weights, self.limits.left)

@@ -127,7 +127,7 @@ def test_where_nothing_is_for_all_distributions_there_is_none():
 
 
 def test_a_linear_program_without_end_gives_no_bound(monkeypatch):
-    """HiGHS cycled for ten minutes on the rows of a search that its time limit had ended."""
+    """It has a second at least, and as long as the search may take."""
     joint, requirements = problem([[10, 20], [30, 40]], 1.0)
     distribution, seconds = joint.probabilities.ravel(), []
     assert everywhere_bound(distribution, None, requirements, np.ones((1, 4))) is not None
