@@ -1,4 +1,4 @@
-"""The joint distribution of the secret and the non-sensitive value, from the public records."""
+"""The joint distribution of S and U, estimated from the public records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from skrldp.surveys.records import SurveyTotals
 
 @dataclass(frozen=True, eq=False)
 class CountedReports:
-    """The reports of one mechanism, counted, one for each person, from which bounds are computed.
+    """Counts of one mechanism's reports, one for each person, from which bounds are computed.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class CountedReports:
     counts : array of shape (b,)
         Number of reports of each kind.
     digest : str
-        SHA-256 of the mechanism's JSON, by which others find it.
+        SHA-256 of the mechanism's JSON, which identifies the mechanism.
     """
 
     matrix: Floats
@@ -56,30 +56,30 @@ class JointDistribution(ReadOnly):
     values : sequence of length a2, optional
         Names of the values of U.
     alphabet : {"declared", "frequent", "cut", "learned"}, optional
-        Where the values of U come from, on which confidence levels depend: declared, learned from
-        records that are not counted, learned from these very records of which each value has many,
-        or just learned from them. None if it is not known.
+        The source of the values of U, on which confidence levels depend: declared; learned from the
+        counted records, where each value has many of them ("frequent"); one of these except for
+        edges of bins, which are quantiles of the counted records ("cut"); or learned from the
+        counted records otherwise ("learned"). None if unknown.
     most_values : int, optional
-        The most values of U that confidence sets are to allow for: more than are listed if the
-        population may have others. None are those listed, and another one where `alphabet` is
-        "frequent": what no record has.
+        Maximum number of values of U in the population, for which confidence sets allow. None:
+        those listed, plus one for values without records if `alphabet` is "frequent".
     beta_of_values : float, optional
-        Bound on the probability that values are "frequent" falsely. For sets whose beta has less to
-        spend on that, they count as "learned". None if it is not known.
+        Bound on the probability that values are "frequent" falsely. For sets whose beta has a
+        smaller allowance for it, they count as "learned". None if unknown.
     survey : SurveyTotals, optional
-        Weighted totals of the cells, where the records are a survey's: all distributions are then
-        those of the totals, while `counts` and `n` are still about records.
+        Weighted totals of the cells, if the records are those of a survey. All distributions are
+        then those of the totals, whereas `counts` and `n` count records.
     reports : tuple of CountedReports, optional
-        The private reports that replace a public table: `counts` are then integers in
-        proportion to an estimate, and `n` is the number of reports. An empty tuple: there is
-        neither a table nor a report. None: the counts are those of public records.
+        The private reports that replace a public table. Then `counts` are integers in proportion to
+        an estimate, and `n` is the number of reports. An empty tuple: there is neither a table nor
+        a report. None: the counts are those of public records.
 
     Raises
     ------
     ValueError
         If the counts are not a finite, non-negative table of integers with a record in it,
-        if some are masked, or if there are more than 2**53 records; if `alphabet` is none of
-        these, or `most_values` less than are listed.
+        if some are masked, or if there are more than 2**53 records; if `alphabet` is not one of
+        these, or `most_values` is smaller than the number of listed values.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class JointDistribution(ReadOnly):
             raise ValueError("counts must be finite numbers.")
         if np.any(table < 0) or np.any(table != np.floor(table)):
             raise ValueError("counts must be integers of records, none negative.")
-        # The sum of floats cannot overflow; where it is small enough, the exact sum cannot either.
+        # The sum of floats cannot overflow; if it is small enough, neither can the exact sum.
         rough = table.sum(dtype=float)
         if rough > MOST_RECORDS or table.astype(np.int64).sum() > MOST_RECORDS:
             raise ValueError(
@@ -172,11 +172,11 @@ class JointDistribution(ReadOnly):
         secrets, values : integer arrays of shape (n,)
             Codes of each record's secret and value of U.
         names : pair of sequences
-            The secrets and the values the codes stand for.
+            The secrets and values that the codes represent.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: integers, zero allowed.
+            How many records each row represents: integers, including zero.
         alphabet : {"declared", "frequent", "cut", "learned"}, optional
-            Where the values come from.
+            The source of the values.
 
         Returns
         -------
@@ -194,10 +194,10 @@ class JointDistribution(ReadOnly):
         return cls(counts.reshape(shape), *names, alphabet=alphabet)
 
     def alphabet_for(self, beta: float | None) -> str | None:
-        """Return where the values of U come from, for a set that misses with probability `beta`.
+        """Return the source of the values of U, for a set that misses with probability `beta`.
 
-        Values that were learned at one beta are not "frequent" for a set of a smaller one, which
-        has less to spend on having learned them, unless each value has more records.
+        Values that are "frequent" at one beta may not be at a smaller one, which has a smaller
+        allowance for learning them and requires more records of each value.
         """
         spent = self.beta_of_values
         if self.alphabet != "frequent" or beta is None or spent is None:
@@ -213,7 +213,7 @@ class JointDistribution(ReadOnly):
 
     @cached_property
     def people(self) -> NDArray[np.int64]:
-        """Integers in proportion to the distribution, (a1, a2): `counts`, or as weighted."""
+        """Integers in proportion to the distribution, (a1, a2): `counts`, or weighted shares."""
         if self.survey is None:
             return self.counts
         return read_only(self.survey.shares.reshape(self.counts.shape))
@@ -229,9 +229,9 @@ class JointDistribution(ReadOnly):
         Parameters
         ----------
         records : float, default=0.5
-            How many to add, at least 0. Designs add half a record to the distribution at which
-            utility is measured; otherwise the reports about a cell without public records would
-            not matter. A whole record costs 0.1 % of the information in tables of 80 records.
+            Number of records to add, at least 0. Designs add half a record to the distribution at
+            which utility is measured, because otherwise reports about a cell without public records
+            would not matter. A whole record costs 0.1 % of the information in tables of 80 records.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class JointDistribution(ReadOnly):
         return self.summary().smoothed(records)
 
     def summary(self, survey_size: float | None = None) -> PublicSummary:
-        """Return what estimates need of the table.
+        """Summarise the table for estimates.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class JointDistribution(ReadOnly):
         """
         if self.survey is None and self.reports is None:
             return PublicSummary(self.counts)
-        return PublicSummary(self.people, max(self.n, 1), survey_size)  # 1 stands for no table
+        return PublicSummary(self.people, max(self.n, 1), survey_size)  # 1 if there is no table
 
     @cached_property
     def marginal(self) -> Floats:
@@ -267,7 +267,7 @@ class JointDistribution(ReadOnly):
 
     @property
     def record_shares(self) -> Floats:
-        """Share of the records that each secret has, shape (a1,): `marginal`, unless weighted."""
+        """Each secret's share of the records, shape (a1,): `marginal`, unless weighted."""
         shares: Floats = self.counts.sum(axis=1) / self.n
         return shares
 
@@ -289,9 +289,9 @@ def as_counts(
     *,
     weighted: str = "",
 ) -> Floats:
-    """Check weights that say how many records each row stands for.
+    """Check weights, the number of records that each row represents.
 
-    `weighted` says what to do with survey weights.
+    `weighted` is the advice in messages for survey weights.
 
     Shapes: `sample_weight` (n_rows,); returns (n_rows,). Raises ValueError if the weights are not
     counts, belong to other rows, some are masked, or all are zero.

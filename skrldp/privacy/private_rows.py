@@ -1,4 +1,4 @@
-"""Regions of conditionals, and for each row the pair of them that is worst."""
+"""Regions of conditionals, and the worst pair of conditionals for each row."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -33,15 +33,15 @@ from skrldp.support_function import (
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The entries of a row, in one part for each secret.
+    """The entries of a row, arranged in one part for each secret.
 
-    A *secret* is here whatever an observer might want to distinguish: a value of S, or one of
-    several sensitive columns, or a value of S together with known values of U. Its part holds the
-    entries of the cells that are possible under it.
+    A *secret* here is whatever an observer might want to distinguish: a value of S, a value of one
+    of several sensitive columns, or a value of S together with known values of U. Its part holds
+    the entries of the cells that are possible under it.
     """
 
-    # (p, k), the entries of each part. A part with fewer than k of them is filled up with copies of
-    # its first one; their public probability is 0, and they change no maximum (docs/proofs.md).
+    # (p, k), the entries of each part. A part with fewer than k entries is padded with copies of
+    # its first one, whose public probability is 0, so that no maximum changes (docs/proofs.md).
     parts: Indices
     # (n_secrets,), the part of each secret. Secrets that the mechanism does not observe share
     # theirs.
@@ -50,7 +50,7 @@ class Layout:
 
     @classmethod
     def plain(cls, n_secrets: int, n_values: int, observe: str = "all") -> "Layout":
-        """Lay out rows whose entries are cells in their order, or values of U for all secrets."""
+        """Lay out rows whose entries are cells in order, or values of U for all secrets."""
         if observe == "nonsensitive":
             return cls(np.arange(n_values)[None], np.zeros(n_secrets, dtype=np.intp), n_values)
         n_cells = n_secrets * n_values
@@ -58,7 +58,7 @@ class Layout:
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether the parts, one after the other, are the row."""
+        """Whether the concatenated parts are the row."""
         return self.parts.size == self.n_cells and bool(
             np.all(self.parts.ravel() == np.arange(self.n_cells))
         )
@@ -70,14 +70,14 @@ class Layout:
 
     @cached_property
     def real(self) -> Booleans:
-        """Which entries of the parts are no copies, shape (p, k)."""
+        """Which entries of the parts are not copies, shape (p, k)."""
         columns = np.arange(self.parts.shape[1])
         earlier = columns[:, None] > columns
         same = self.parts[:, :, None] == self.parts[:, None, :]
         return ~(same & earlier).any(axis=2)
 
     def split(self, rows: Floats) -> Floats:
-        """Take rows apart into their parts.
+        """Split rows into their parts.
 
         Shapes: `rows` (b, ...); returns (b, p, k).
         """
@@ -99,14 +99,14 @@ class Layout:
         return split_rows[:, self.place] if self.shared else split_rows
 
     def gather(self, part_entries: Floats) -> Floats:
-        """Add up what belongs to each entry of a row: the adjoint of :meth:`split`.
+        """Sum the part entries of each entry of a row: the adjoint of :meth:`split`.
 
         Shapes: `part_entries` (b, p, k). Returns (b, n_cells): the same function of the rows.
         """
         return self._gathered(part_entries.reshape(len(part_entries), -1), 1)
 
     def gather_forms(self, forms: Floats) -> Floats:
-        """Add up what belongs to every pair of entries of a row.
+        """Sum the part entries of every pair of entries of a row.
 
         Shapes: `forms` (b, p * k, p * k). Returns (b, n_cells, n_cells): the same forms of the
         rows.
@@ -124,7 +124,7 @@ class Layout:
 
     @cached_property
     def _groups(self) -> tuple[Indices, Indices]:
-        """The positions of the parts by entry, and where those of each entry begin."""
+        """The indices of the parts sorted by entry, and where those of each entry begin."""
         entries = self.parts.ravel()
         order = np.argsort(entries, kind="stable")
         return order, np.searchsorted(entries[order], np.arange(self.n_cells))
@@ -133,10 +133,10 @@ class Layout:
 # --- What every region can do: bound the worst pair of conditionals for each row ------------------
 
 
-# Rows times pairs of secrets whose bounds are held at a time: 2 megabytes for each array.
+# Maximum rows times pairs of secrets whose bounds are in memory: 2 megabytes for each array.
 _PAIRS = 1 << 20
 
-# Pairs of each row that are examined closely to begin with, when the worst is sought.
+# Initial number of pairs of each row that are examined closely in the search for the worst.
 _FIRST_PAIRS = 2
 
 _EVERYTHING = RenyiSet(1.0, np.inf)
@@ -144,59 +144,59 @@ _EVERYTHING = RenyiSet(1.0, np.inf)
 
 @dataclass(frozen=True, eq=False)
 class PowerMeans:
-    r"""What the worst conditional of each secret makes of numbers q, by a power mean.
+    r"""The maximum of R·q over each secret's conditionals R, by a power mean.
 
     :math:`\max R\cdot q` is the least :math:`\lambda - c\,M_\theta(\lambda - q)` over
     :math:`\lambda \ge \max q`, where :math:`M_\theta` is the power mean of exponent θ under p.
     """
 
     p: Floats  # (a1, a2), weights of the means
-    scale: Floats  # (a1,), the factors c; 0 for a secret whose conditional may be anything
+    scale: Floats  # (a1,), the factors c; 0 for a secret with an unrestricted conditional
     theta: float  # the exponent, at most 1
 
 
 @dataclass(frozen=True, eq=False)
 class Region(ABC):
-    """Conditionals that are independent of each other: the worst pair is the worst of each."""
+    """Conditionals that vary independently: the worst pair consists of the worst of each."""
 
     conditionals: Floats  # (a1, a2)
     marginal: Floats  # (a1,), the distribution of the secrets
-    weights: Floats  # (a1,), on which budgets depend: of a survey, shares of the records
+    weights: Floats  # (a1,), on which budgets depend: for surveys, shares of the records
     uncertainty: FittedSet = _EVERYTHING
     same_secret: bool = False  # also compare a secret with itself (Entropy Definition 3)
     layout: Layout | None = None  # None: rows are tables of shape (a1, a2)
     compared: tuple[Indices, Indices] | None = None  # the pairs; None: all
 
-    # Whether any conditionals are allowed, so that no pair of secrets differs from another.
+    # Whether conditionals are unrestricted, so that all pairs of secrets are equivalent.
     is_everything: ClassVar[bool] = False
-    # Whether the public conditionals are the only ones, but for secrets without records.
+    # Whether only the public conditionals are allowed, except for secrets without records.
     is_point: ClassVar[bool] = False
 
     @abstractmethod
     def _extreme(
         self, q: Floats, secret: Indices, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        """Upper bounds of max R.q over the conditionals of each secret, and such R."""
+        """Upper bounds of max R·q over the conditionals of each secret, with maximisers R."""
 
     @abstractmethod
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
-        """Move pairs of conditionals into the region, by little if they are nearly inside.
+        """Move pairs of conditionals into the region, by a small step if they are nearly inside.
 
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
 
     @abstractmethod
     def wider(self) -> "Region":
-        """Return the next larger region, whose privacy is easier to write down, or the same."""
+        """Return the next larger region, whose constraints are simpler, or this one."""
 
     @property
     def means(self) -> PowerMeans | None:
-        """The worst conditional of each secret by power means; None if it is not one of these."""
+        """The power means that give each secret's worst conditional; None if they do not apply."""
         return None
 
     @property
     def box(self) -> Box | None:
-        """The bounds of each conditional, where it is free between them; None elsewhere."""
+        """The bounds of each conditional if it varies freely between them, else None."""
         return None
 
     @property
@@ -205,20 +205,20 @@ class Region(ABC):
         return False
 
     def vertices(self, secret: int) -> Floats:
-        """List the extreme conditionals of a secret, shape (m, a2), where these are few."""
+        """List the extreme conditionals of a secret, shape (m, a2), if these are few."""
         raise ValueError(f"a {type(self).__name__} has no vertices to list.")
 
     def shared(self, first: Indices, second: Indices) -> Booleans:
-        """Tell which pairs of secrets share a budget: one takes what the other cannot.
+        """Return which pairs of secrets share a budget.
 
         Shapes: `first` and `second` (m,); returns (m,).
         """
         return np.zeros(len(first), dtype=bool)
 
     def shared_budget(self, pair: Indices) -> tuple[Floats, Floats | None]:
-        """Return what two conditionals may take together, and each of them.
+        """Return the budgets of two conditionals together, and of each.
 
-        Shapes: `pair` (m, 2). Returns (m,), and (m, 2), or None where each may take all.
+        Shapes: `pair` (m, 2). Returns (m,), and (m, 2), or None if each may use the whole budget.
         """
         together = self.uncertainty.pair_budgets(self.weights[pair])
         return together, self.single_budgets[pair] if self.uncertainty.limits_singles else None
@@ -230,7 +230,7 @@ class Region(ABC):
 
     @cached_property
     def single_budgets(self) -> Floats:
-        """What the conditional of each secret may take of the set's budget, shape (a1,)."""
+        """The budget of each secret's conditional, shape (a1,)."""
         return self.uncertainty.single_budgets(self.weights)
 
     @cached_property
@@ -250,7 +250,7 @@ class Region(ABC):
 
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
-        """Pairs of secrets that are compared, each in both orders."""
+        """The compared pairs of secrets, each in both orders."""
         if self.compared is not None:
             return self.compared
         if self.same_secret:
@@ -260,7 +260,7 @@ class Region(ABC):
         return first, second
 
     def parts(self, n_rows: int) -> Iterator[slice]:
-        """Cut rows into parts whose pairs of secrets fit into memory together."""
+        """Divide rows into batches whose pairs of secrets fit into memory."""
         return chunks(n_rows, max(1, _PAIRS // max(1, len(self.pairs[0]))))
 
     def worst(
@@ -282,7 +282,7 @@ class Region(ABC):
         return worst
 
     def screened(self, rows: Floats, against: Floats | None = None) -> Screened:
-        """Bound what each secret's conditional makes of rows, so that few pairs are left.
+        """Bound R·v over each secret's conditionals R, so that few pairs remain.
 
         Shapes: `rows` (b, ...).
         """
@@ -297,7 +297,7 @@ class Region(ABC):
         rounding: float = 0.0,
         callback: Callable[[int], None] | None = None,
     ) -> Floats:
-        """Find what must be added to all entries of each row to make it private.
+        """Find the smallest number that, added to all entries of a row, makes it private.
 
         Shapes: `rows` (b, ...); `eps` (n_pairs,); returns (b,).
         """
@@ -318,7 +318,7 @@ class Region(ABC):
         return shifts
 
     def _extremes(self, first_parts: Floats, second_parts: Floats) -> tuple[Floats, Floats]:
-        """Upper bounds of what the conditionals make of each part, and of minus that."""
+        """Upper bounds of R·v for each part v, and of −R·v."""
         n_rows, n_secrets, n_values = first_parts.shape
         secret = np.tile(np.arange(n_secrets), n_rows)
         upper, _ = self._extreme(first_parts.reshape(-1, n_values), secret, False)
@@ -328,9 +328,9 @@ class Region(ABC):
     def closely(
         self, pairs: RoughPairs, above: float, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        """Bound pairs of parts; give the worst conditionals of those whose bound exceeds a number.
+        """Bound pairs of parts, with worst conditionals of those whose bound exceeds a number.
 
-        Where conditionals are independent of each other, the rough bounds are as close as any.
+        If conditionals vary independently, the rough bounds are tight.
         """
         if not conditionals:
             return pairs.bound, None
@@ -341,15 +341,15 @@ class Region(ABC):
         return pairs.bound, np.stack([first, second], axis=1)
 
     def one_against_rest(self, value: int) -> "Region":
-        """Return the region for mechanisms that only ask whether U is this value.
+        """Return the region for mechanisms that observe only whether U is this value.
 
-        Returns Region: over conditionals of two cells: the value, and all others together.
+        Returns Region: over conditionals of two cells, the value and all others together.
         """
         probability = self.conditionals[:, value]
         return self.merged(np.stack([probability, 1.0 - probability], axis=1))
 
     def among(self, secrets: Indices) -> "Region":
-        """Return the region of some secrets, all pairs of which are compared.
+        """Return the region of a subset of secrets, all pairs of which are compared.
 
         Shapes: `secrets` (m,).
         """
@@ -363,7 +363,7 @@ class Region(ABC):
         )
 
     def merged(self, conditionals: Floats) -> "Region":
-        """Return a region for values that are merged: what it allows, this one allows of them.
+        """Return a region for merged values that contains all merged conditionals of this one.
 
         Shapes: `conditionals` (a1, k): the public ones of the merged values.
         """
@@ -621,7 +621,7 @@ def common(region: Region) -> dict[str, Any]:
 
 
 def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats) -> Floats:
-    """Go from the centre towards other conditionals as far as the bounds allow."""
+    """Move from the centre towards other conditionals as far as the bounds allow."""
     step = conditionals - centre
     room = np.where(step > 0, upper - centre, centre - lower)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -632,18 +632,18 @@ def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats)
 # --- What a Rényi ball allows: each conditional alone, and all together ---------------------------
 
 
-# Rows times pairs of secrets up to which all pairs are bounded at once, rather than those alone
-# that the product of balls does not clear. It decides speed only: on random rows all at once took a
+# Rows times pairs of secrets up to which all pairs are bounded at once, rather than only those that
+# the product of balls does not clear. It affects speed only: on random rows, all at once took a
 # tenth less for 400 pairs at 5 x 5 cells, and twice as long for 630 at 15 x 16.
 _FEW_PAIRS = 600
 
 
 class ProductRegion(Region):
-    """Each conditional anywhere in its own ball, whatever the others are (Entropy (24))."""
+    """Each conditional varies in its own ball, independently of the others (Entropy (24))."""
 
     @cached_property
     def free(self) -> Booleans:
-        """Secrets whose conditional may be anything, shape (a1,)."""
+        """Secrets with an unrestricted conditional, shape (a1,)."""
         return np.isinf(self._radii)
 
     @cached_property
@@ -657,7 +657,7 @@ class ProductRegion(Region):
         return PowerMeans(self.conditionals, np.exp(-self._radii), theta)
 
     def wider(self) -> Region:
-        """Return the lower bounds that the ball gives."""
+        """Return the lower bounds implied by the ball."""
         return LowerRegion.around(self)
 
     def _extreme(
@@ -696,10 +696,10 @@ class ProductRegion(Region):
 
 
 class JointRegion(ProductRegion):
-    """Exactly what a set allows in which two conditionals share a budget."""
+    """The exact region of a set in which two conditionals share a budget."""
 
     def shared(self, first: Indices, second: Indices) -> Booleans:
-        """Tell which secrets are two that have records; a free one costs nothing."""
+        """Return which pairs are two different secrets with records; other pairs share nothing."""
         return self.seen[first] & self.seen[second] & (first != second)
 
     def wider(self) -> Region:
@@ -707,7 +707,7 @@ class JointRegion(ProductRegion):
         return ProductRegion(**common(self))
 
     def _extremes(self, first_parts: Floats, second_parts: Floats) -> tuple[Floats, Floats]:
-        """Upper bounds of what the conditionals make of each part, and of minus that."""
+        """Upper bounds of R·v for each part v, and of −R·v."""
         unshared = not self.seen.all() or self.same_secret
         few = len(first_parts) * len(self.pairs[0]) <= _FEW_PAIRS
         if few and not unshared:  # then the ball of each conditional costs more than it saves
@@ -715,7 +715,7 @@ class JointRegion(ProductRegion):
         return super()._extremes(first_parts, second_parts)
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:
-        """Mix pairs of conditionals with the public ones until they keep the budget.
+        """Mix pairs of conditionals with the public ones until they are within the budget.
 
         Shapes: `first` and `second` (m,); `conditionals` (m, 2, a2); returns (m, 2, a2).
         """
@@ -743,14 +743,15 @@ class JointRegion(ProductRegion):
             q = np.zeros_like(p)
             q[:, 0, 0], q[:, 1, 0] = 1.0, -odds_factor(np.broadcast_to(eps, shared.shape)[shared])
             best = support(q, p, self.weights[pair], self.alpha, *self.shared_budget(pair))
-            gap[shared] = np.fmin(gap[shared], best.bound)  # of two bounds, what is a number
+            gap[shared] = np.fmin(gap[shared], best.bound)  # the bound that is not NaN
         return gap
 
     def closely(
         self, pairs: RoughPairs, above: float, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        """Bound pairs that share a budget by what both take of it."""
-        # A free secret costs nothing, so the other has the whole budget: nothing to refine.
+        """Bound pairs that share a budget by optimising its division."""
+        # An unrestricted secret uses no budget, so the other has all of it and nothing is left to
+        # refine.
         shared = self.shared(pairs.first, pairs.second)
         sharing = pairs[shared]
         pair = np.stack([sharing.first, sharing.second], axis=1)
@@ -760,7 +761,7 @@ class JointRegion(ProductRegion):
         best = support(*problem, self.alpha, radius, limits)
         bound = pairs.bound.copy()
         exact = best.bound + ROUNDING * np.abs(q).max(axis=(1, 2))
-        bound[shared] = np.fmin(bound[shared], exact)  # of two bounds, what is a number
+        bound[shared] = np.fmin(bound[shared], exact)  # the bound that is not NaN
         if not conditionals:
             return bound, None
         is_violating = bound > above
@@ -785,7 +786,7 @@ class JointRegion(ProductRegion):
 
 
 def exact_kind(uncertainty: FittedSet) -> str:
-    """Name the tightest region that proofs can use: the exact one where that is convex."""
+    """Name the tightest region that proofs can use: the exact one if it is convex."""
     return "joint" if uncertainty.joint_is_convex else "product"
 
 

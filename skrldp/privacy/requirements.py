@@ -1,4 +1,4 @@
-"""Requirements on rows, the claims that they make true, and repair.
+"""Requirements on rows, the claims that follow from them, and repair.
 
 The proofs are those of Lemma 25 (lists of requirements), Theorem 30 (known columns), Theorem 31
 (their sets) and Lemma 18 (repair), docs/proofs.md.
@@ -18,24 +18,24 @@ from skrldp.joint import JointDistribution
 from skrldp.privacy.private_rows import Layout, Region, exact_kind, privacy_region
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
 
-MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two can pass exp(36.7)
+MOST_EPS = 36.0  # weights have at most 53 bits, so no ratio of two exceeds exp(36.7)
 _EVERYTHING = RenyiSet(1.0, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class Requirement:
-    """What a row must satisfy: privacy of some pairs of secrets over a region."""
+    """A condition on rows: privacy of given pairs of secrets over a region."""
 
     region: Region  # the secrets, the pairs of them that are compared, and their conditionals
     eps: float  # privacy parameter, in nats
-    # Where it is requested: the claim that it makes true, with no bound yet; the public counts of
+    # If a claim was requested: the claim that it implies, without its bound; the public counts of
     # its secrets and values; and (a1 * a2,), for each cell of S and U its position in these.
     claim: Claim | None = None
     joint: JointDistribution | None = None
     cells: Indices | None = None
 
     def __post_init__(self) -> None:
-        """Limit ε to what weights can show."""
+        """Limit ε to the largest value that weights can attain."""
         object.__setattr__(self, "eps", min(self.eps, MOST_EPS))
 
     @property
@@ -45,9 +45,9 @@ class Requirement:
 
     @property
     def part_pairs(self) -> tuple[Indices, Indices]:
-        """The parts of a row that are compared, every pair once; two arrays of shape (m,).
+        """The compared parts of a row, every pair once; two arrays of shape (m,).
 
-        Where secrets share their part, pairs of secrets may say the same.
+        If secrets share a part, several pairs of secrets are the same condition.
         """
         first, second = (self.region.rows.place[secret] for secret in self.region.pairs)
         pairs = np.unique(np.stack([first, second], axis=1), axis=0)
@@ -55,11 +55,11 @@ class Requirement:
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is for all distributions: a matter of largest and smallest entries."""
+        """Whether it is for all distributions, so that only largest and smallest entries matter."""
         return self.region.is_everything
 
     def over(self, kind: str, same_secret: bool = False) -> "Requirement":
-        """Return the same over a region of a different kind, of the same set."""
+        """Return the same requirement over a different kind of region of the same set."""
         region = self.region
         if kind in ("exact", exact_kind(region.uncertainty)) and not same_secret:
             return self
@@ -75,7 +75,7 @@ class Requirement:
         return replace(self, region=region)
 
     def whole_distribution(self, distribution: Floats, public: JointDistribution) -> Floats:
-        """Write a distribution of these secrets and values as one of S and U.
+        """Convert a distribution of these secrets and values to one of S and U.
 
         Shapes: returns (a1, a2).
         """
@@ -90,14 +90,14 @@ class Requirement:
 
 @dataclass(frozen=True, eq=False)
 class Requirements:
-    """All that a row must satisfy. The rows that do form a convex cone, with the all-ones row."""
+    """All requirements on rows. The rows that satisfy them form a convex cone."""
 
-    items: tuple[Requirement, ...]  # at least one; all are about the same rows
-    observe: str = "all"  # what mechanisms see
+    items: tuple[Requirement, ...]  # at least one, all on the same rows
+    observe: str = "all"  # the columns that mechanisms observe
 
     @classmethod
     def of(cls, region: Region, eps: float) -> "Requirements":
-        """Make a list of one requirement."""
+        """Make a list of a single requirement."""
         return cls((Requirement(region, eps),))
 
     @classmethod
@@ -115,8 +115,8 @@ class Requirements:
     ) -> "Requirements":
         """List the requested claims: a claim about the report alone, within known values, for all.
 
-        `columns` name those that claims are about. Without `eps`, any bound will do. Regions are
-        the tightest that proofs can use.
+        `columns` are the names of the claims' columns. Without `eps`, every bound is accepted.
+        Regions are the tightest that proofs can use.
         """
         a1, a2 = joint.counts.shape
         secret = tuple(name for name, flag in columns if flag)
@@ -138,11 +138,11 @@ class Requirements:
             return Requirement(region, MOST_EPS if asked is None else asked, claim, table, cells)
 
         def set_around(table: JointDistribution) -> FittedSet:
-            if table.counts.shape[1] == 1:  # nothing is left of U
+            if table.counts.shape[1] == 1:  # no columns of U remain
                 return _EVERYTHING
-            # Groups by values that were learned are no groups fixed in advance, so the event is
-            # that of the coarser table (Theorem 31 (iii)). A radius that is given, and the
-            # covariance of a survey, are for any groups.
+            # Groups by learned values are not fixed in advance, so the event is that of the coarser
+            # table (Theorem 31 (iii)). A given radius, and the covariance of a survey, are valid
+            # for any groups.
             of_any = uncertainty.n_values is None or uncertainty.rule in ("given", "survey")
             if fit is None or uncertainty.covers_groups or not of_any:
                 return uncertainty
@@ -167,13 +167,13 @@ class Requirements:
 
     @property
     def for_all(self) -> Requirement | None:
-        """The limit for all distributions, if one is requested beside a set."""
+        """The limit for all distributions, if requested in addition to a set."""
         last = self.items[-1]
         is_limit = len(self) > 1 and last.claim is not None and not last.claim.known
         return last if is_limit else None
 
     def over(self, kind: str = "exact", same_secret: bool = False) -> "Requirements":
-        """List what rows must satisfy over regions of a kind, without what follows from others."""
+        """List the requirements over regions of a kind, without those that follow from others."""
         first, *rest = self
         items = [first.over(kind, same_secret), *(item.over(kind) for item in rest)]
         if self.for_all is not None and not same_secret:
@@ -189,12 +189,12 @@ class Requirements:
 
     @property
     def only(self) -> Requirement | None:
-        """The requirement, if there is no other; else None."""
+        """The only requirement; None if there are several."""
         return self.items[0] if len(self.items) == 1 else None
 
     @property
     def of_whole_records(self) -> bool:
-        """Whether every entry is its own secret, so that no distribution matters.
+        """Whether every entry is a secret, so that distributions do not matter.
 
         A row is then private if its largest entry is at most e^ε times its smallest.
         """
@@ -217,7 +217,7 @@ class Requirements:
     def shape(self) -> tuple[int, int]:
         """Numbers of parts of a row and of entries of each, whose product is :attr:`n_cells`.
 
-        Searches begin with rows of this shape: that of the first requirement whose parts make up a
+        Searches begin with rows of this shape, that of the first requirement whose parts form a
         row.
         """
         for item in self:
@@ -228,7 +228,7 @@ class Requirements:
 
     @cached_property
     def any_pair(self) -> bool:
-        """Whether anything is compared; otherwise all rows will do."""
+        """Whether any secrets are compared; if not, all rows are private."""
         return any(item.n_pairs for item in self.items)
 
     @cached_property
@@ -237,11 +237,11 @@ class Requirements:
         return min((item.eps for item in self if item.n_pairs), default=np.inf)
 
     def describe(self) -> str:
-        """Name the requirements, for messages."""
+        """Describe the requirements, for messages."""
         return " and ".join(f"eps={item.eps:g} over {type(item.region).__name__}" for item in self)
 
     def fold(self, distribution: Floats) -> Floats:
-        """Take the distribution of the entries of a row: of X, or of U if U alone is observed.
+        """Return the distribution of the entries of a row: of X, or of U if only U is observed.
 
         Shapes: `distribution` (a1, a2); returns (n_cells,).
         """
@@ -252,11 +252,11 @@ class Requirements:
     def shifts(
         self, rows: Floats, rounding: float = 0.0, callback: Callable[[int], None] | None = None
     ) -> Floats:
-        r"""Find what must be added to all entries of each row, so that it meets the requirements.
+        r"""Find a number for each row that, added to all its entries, satisfies the requirements.
 
         If a row violates the privacy of a pair by at most δ, adding
-        :math:`\delta/(e^\epsilon - 1)` to its entries makes it private for the pair, and so does
-        anything more (docs/proofs.md, the repair lemma).
+        :math:`\delta/(e^\epsilon - 1)` to its entries makes it private for the pair, as does every
+        larger number (docs/proofs.md, the repair lemma).
 
         Shapes: `rows` (b, ...); returns (b,).
         """
@@ -267,7 +267,7 @@ class Requirements:
         return shifts
 
     def shift(self, rows: Floats) -> Floats:
-        """Lift rows until they meet the requirements, each by as little as it needs.
+        """Raise rows until they satisfy the requirements, each as little as necessary.
 
         Shapes: `rows` (b, n_cells). Returns (b, n_cells): private rows of unit sum.
         """
@@ -285,7 +285,7 @@ def shifted(rows: Floats, shifts: Floats) -> Floats:
 
 
 def _codes(names: Sequence[Any], columns: tuple[int, ...]) -> Indices:
-    """Return a number for each combination of values that some columns of an alphabet have."""
+    """Return a number for each combination of values of given columns."""
     number: dict[Hashable, int] = {}
     rows = [name if isinstance(name, tuple) else (name,) for name in names]
     wanted = [tuple(row[column] for column in columns) for row in rows]
@@ -314,7 +314,7 @@ def _groups(
     )
     owner = np.arange(n_groups)
     layout = Layout(entries, owner, a1 * a2)
-    if observe != "all":  # secrets that are not observed share the part of what is known
+    if observe != "all":  # secrets that are not observed share the part of their known values
         layout = Layout(entries[:n_known], owner % n_known, a2)
     code, value = owner // n_known, owner % n_known
     first, second = np.nonzero((value[:, None] == value) & (code[:, None] != code))
@@ -331,10 +331,10 @@ def repair(
     rounding: float = 0.0,
     callback: Callable[[int], None] | None = None,
 ) -> Floats:
-    """Make any stochastic matrix private by mixing in a little of each report.
+    """Make any stochastic matrix private by adding a constant to each report's row.
 
     Adding a number to all entries of a row makes it private (:meth:`Requirements.shifts`);
-    dividing by the new column sums keeps it so.
+    dividing by the new column sums preserves privacy.
 
     Shapes: `matrix` (b, n_cells). Returns array of the same shape: columns sum to 1 up to rounding.
     """

@@ -1,8 +1,8 @@
-"""Rows of a mechanism with bounds of each secret's part by itself, which clear most pairs at once.
+"""Bounds on each secret's part of a row, which clear most pairs of secrets at once.
 
-To bound the worst of all pairs of secrets takes a search for each pair. What one secret's
-conditional makes of a row at most, and at least, takes one search for each secret. Two such bounds
-together bound a pair, from above: few pairs need a closer look.
+An exact bound on all pairs of secrets takes a search for each pair. The maximum and minimum of R·v
+over one secret's conditionals R take one search for each secret. Two such bounds together give an
+upper bound on a pair, so that only few pairs need an exact one.
 """
 
 from collections.abc import Callable
@@ -14,29 +14,28 @@ import numpy as np
 from skrldp._arrays import LARGEST_EXPONENT, Batch, chunks
 from skrldp._typing import Booleans, Floats, Indices
 
-# By how much more than needed rows are shifted, relatively: covers rounding. Twice as much costs
-# utility of the same order.
+# Relative surplus of shifts, which covers rounding. Twice as much costs utility of the same order.
 _MARGIN = 1e-9
 
 
 def odds_factor(eps: float | Floats) -> Any:
-    """Return exp(ε), or less where that would overflow: bounds are then too large."""
+    """Return exp(ε), capped against overflow, which makes bounds too large."""
     return np.exp(np.minimum(eps, LARGEST_EXPONENT))
 
 
 def shifts_of(bound: Floats, eps: Floats) -> Floats:
-    r"""Find what to add to rows so that they are private for pairs of secrets.
+    r"""Find the numbers that, added to rows, make them private for pairs of secrets.
 
     If a row violates the privacy of a pair by at most δ, adding
-    :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, and so
-    does anything more (docs/proofs.md, the repair lemma).
+    :math:`\delta/(e^\epsilon - 1)` to all its entries makes it private for the pair, as does every
+    larger number (docs/proofs.md, the repair lemma).
     """
     return bound * (1.0 + _MARGIN) / np.expm1(np.minimum(eps, LARGEST_EXPONENT))
 
 
 @dataclass(frozen=True)
 class WorstPairs(Batch):
-    """Pairs of secrets and how much they may violate privacy in some row, one entry each."""
+    """Pairs of secrets with upper bounds on their privacy violation in a row, one entry each."""
 
     # row, first, second: (m,), row of the mechanism and the two secrets
     row: Indices
@@ -49,7 +48,7 @@ class WorstPairs(Batch):
 
     @property
     def shifts(self) -> Floats:
-        """What to add to the rows so that they are private for these pairs, shape (m,)."""
+        """The numbers that, added to the rows, make them private for these pairs, shape (m,)."""
         return shifts_of(self.bound, self.eps)
 
     @property
@@ -67,18 +66,18 @@ class WorstPairs(Batch):
         return greatest
 
 
-# Relative: covers the products and sums that make a bound of bounds. Twice as much would raise
-# proven bounds by some 1e-15.
+# Relative rounding error of combining two bounds. Twice as much would raise proved bounds by about
+# 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
 
-# Cells of pairs that are examined closely at a time: bounds the memory. Arrays of twice as many, 4
-# megabytes each, are held for the two conditionals of a pair.
+# Cells of pairs that are examined closely at a time, which limits the memory. The two conditionals
+# of a pair take arrays of twice as many, 4 megabytes each.
 _PAIR_CELLS = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class RoughPairs(Batch):
-    """Pairs of secrets with their parts of a row, and how much they may violate privacy at most."""
+    """Pairs of secrets with their parts of a row, and upper bounds on their privacy violation."""
 
     # first, second: (m,), the secrets
     first: Indices
@@ -91,7 +90,7 @@ class RoughPairs(Batch):
 
 
 class Compared(Protocol):
-    """A region, as far as pairs of its secrets are compared."""
+    """The methods of a region that compare pairs of its secrets."""
 
     @property
     def pairs(self) -> tuple[Indices, Indices]:
@@ -100,19 +99,19 @@ class Compared(Protocol):
     def closely(
         self, pairs: RoughPairs, above: float, conditionals: bool
     ) -> tuple[Floats, Floats | None]:
-        """Bound some pairs, and give their worst conditionals if asked for."""
+        """Bound pairs, and return their worst conditionals on request."""
 
 
 @dataclass(frozen=True, eq=False)
 class Screened:
-    """Rows whose pairs of secrets are compared over a region."""
+    """Rows of which pairs of secrets are compared over a region."""
 
     region: Compared  # the conditionals, and the pairs of secrets
     # parts, others: (b, a1, k), the part of each secret, where it is the first of a pair and where
     # it is the second
     parts: Floats
     others: Floats
-    # most, least: (b, a1), upper bounds of what a conditional makes of a part, and of minus that
+    # most, least: (b, a1), upper bounds of R·v over a part's conditionals R, and of −R·v
     most: Floats
     least: Floats
 
@@ -125,7 +124,7 @@ class Screened:
         return _gaps(self.most[:, first], self.least[:, second], odds_factor(eps))
 
     def leakages(self, row: Indices, pair: Indices) -> Floats:
-        """Estimate which entries leak most, by the same bounds: a guess at their order.
+        """Estimate the order in which entries leak, from the same bounds.
 
         Shapes: `row` and `pair` (m,); returns (m,).
         """
@@ -166,10 +165,10 @@ class Screened:
 
 
 def _gaps(upper: Floats, minus_lower: Floats, factor: Floats) -> Floats:
-    """Bound what is left of the first when the second is taken from it."""
+    """Bound the difference of the first and the second."""
     gaps = upper + factor * minus_lower
     gaps += ROUNDING * (np.abs(upper) + factor * np.abs(minus_lower))
-    gaps[np.isnan(gaps)] = np.inf  # nothing is known of these
+    gaps[np.isnan(gaps)] = np.inf  # these have no bound
     return gaps
 
 
@@ -178,11 +177,11 @@ def screened_maxima(
 ) -> Floats:
     """Find the largest value of each row, evaluating entries in the order of their upper bounds.
 
-    An entry whose bound does not exceed the largest value of its row so far is left out.
+    An entry whose bound does not exceed the largest value of its row so far is skipped.
 
     Shapes: `upper` (n, m). Returns (n,): largest values, or 0 if those are negative.
     """
-    left = np.where(np.isnan(upper), np.inf, upper)  # of what is not a number nothing is known
+    left = np.where(np.isnan(upper), np.inf, upper)  # NaN is no bound
     greatest = np.zeros(len(upper))
     width = min(first, upper.shape[1])
     active = np.flatnonzero(left.max(axis=1, initial=-np.inf) > 0.0)

@@ -1,7 +1,7 @@
-"""Uncertainty sets: for which distributions of (S, U) the privacy must hold.
+"""Uncertainty sets: the distributions of (S, U) for which the privacy guarantee must hold.
 
-:class:`LikelihoodRatioSet`, :class:`RenyiBall` and :class:`AllDistributions` are what people
-choose: parameter objects as scikit-learn has them. Fitted to a public table they give a
-:class:`FittedSet`, a value that designs and proofs take. Designs and proofs do
-without scikit-learn, so the parameter objects are in their own module.
+:class:`LikelihoodRatioSet`, :class:`RenyiBall` and :class:`AllDistributions` are the parameter
+objects that users choose, in scikit-learn's style. Fitting one to a public table returns a
+:class:`FittedSet`, an immutable value that designs and proofs use. The parameter objects are in a
+separate module, because designs and proofs do not import scikit-learn.
 """

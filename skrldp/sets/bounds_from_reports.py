@@ -7,11 +7,11 @@ E h ≤ 0, Chernoff's bound for the mean m of the weights of n reports is, for e
     P(mean ≥ m) ≤ exp(n (log S(λ) − λ m)),  S(λ) = max {Σ_x P_x M_x(λ) : Σ_x P_x h(x) ≤ 0},
 
 with the moments M_x(λ) = Σ_y Q(y|x) exp(λ w(y)). The maximum is attained at one record with h ≤ 0
-or at two with opposite signs, so it has a closed form. It holds for any weights that were fixed
+or at two with opposite signs, so it has a closed form. It is valid for any weights that were fixed
 before the reports were counted, because the moments are those of the actual weights.
 
 Values of θ are tested in a fixed order, upward from 0, until one is not rejected; the lower bound
-is the last that was. It exceeds P(u|s) only if the first true hypothesis was rejected. Upper
+is the last rejected value. It exceeds P(u|s) only if the first true hypothesis was rejected. Upper
 bounds test P(u|s) ≥ θ downward from 1. The proof is that of Theorem 42 (docs/proofs.md).
 """
 
@@ -29,21 +29,23 @@ from skrldp.joint import CountedReports, JointDistribution
 from skrldp.sets.fitted_sets import UNSEEN, Box, ConditionalsSet, DivergenceLimit, FittedSet
 
 # Bounds are multiples of 1/UNITS. Twice as many take twice the time and narrow one by 0.00006.
-# Units from one coarse hypothesis to the next. Coarse ones only choose where the fine ones begin,
-# for a hundredth of the error. Half as many units take as long: fewer fine tests, more coarse ones.
+# Units from one coarse hypothesis to the next. The coarse tests only locate where the fine ones
+# begin, and use a hundredth of the error probability. Half as many units take as long, because
+# fewer fine tests need more coarse ones.
 COARSE = 256
 _COARSE_SHARE = 0.01
-_BATCH = 32  # hypotheses of each bound that are tested at a time; twice as many waste half of them
-_MOST_ENTRIES = 1 << 21  # of the arrays of one step: 16 megabytes each
-# Trial multipliers of λ around its normal approximation, and how they close in on the best one.
+_BATCH = 32  # hypotheses per bound tested at a time; with twice as many, half are wasted
+_MOST_ENTRIES = 1 << 21  # maximum array entries per step: 16 megabytes each
+# Trial multipliers of λ around its normal approximation, and the factor by which each round narrows
+# them.
 _TRIALS = 2.0 ** np.arange(-5, 6)
 _CLOSER = (
     2.0 ** np.linspace(-0.7, 0.7, 5),
     2.0 ** np.linspace(-0.2, 0.2, 5),
     2.0 ** np.linspace(-0.05, 0.05, 3),
 )
-_MARGIN = 0.01  # of the widths of bounds, by which an estimate is inside before it is rounded
-_SINGULAR = 1e-8  # smaller correlations of reports with records are due to rounded probabilities
+_MARGIN = 0.01  # margin of an estimate before rounding, relative to the bounds' widths
+_SINGULAR = 1e-8  # correlations below this are due to rounded probabilities
 _ROUNDING = 1e-12  # relative error of logarithms of sums, for each report
 
 
@@ -68,7 +70,7 @@ class _Source:
 
 @dataclass(frozen=True, eq=False)
 class _Hypotheses:
-    """A hypothesis for each of m bounds: P(u|s) is at most θ, or at least θ."""
+    """One hypothesis for each of m bounds: P(u|s) is at most θ, or at least θ."""
 
     shape: tuple[int, int]  # numbers of secrets and of values
     secret: Indices  # (m,)
@@ -124,7 +126,7 @@ class BoundTests:
         return total, scale
 
     def rejected(self, bounds: Indices) -> Indices:
-        """Test the hypotheses of m bounds in their order; the last step that is rejected, or 0."""
+        """Test the hypotheses of m bounds in order; return the last rejected step, or 0."""
         last = np.zeros(len(bounds), dtype=np.intp)
         for step, level in zip((COARSE, 1), self.levels, strict=True):
             scale = np.ones((len(self.sources), len(bounds)))
@@ -138,7 +140,7 @@ class BoundTests:
                 passed = ((log_p < level) & (steps < UNITS)).reshape(-1, _BATCH)
                 n_passed = np.where(passed.all(axis=1), _BATCH, passed.argmin(axis=1))
                 following[active] += step * n_passed
-                # If one is not rejected, by λ as it was: find the best λ for it, and go on if
+                # If one is not rejected at the previous λ, search for its best λ, and continue if
                 # that rejects it.
                 stuck = active[n_passed < _BATCH]
                 log_p, scale[:, stuck] = self.log_p(bounds[stuck], following[stuck])
@@ -152,10 +154,10 @@ class BoundTests:
 def conditional_bounds(
     reports: Sequence[CountedReports], shape: tuple[int, int], beta: float, rule: str
 ) -> tuple[Indices, Indices]:
-    """Bound all conditionals together, with probability at least 1 − β.
+    """Bound all conditionals simultaneously, with probability at least 1 − β.
 
-    A mechanism may have been chosen after the reports of the sources before it, whose people are
-    different ones.
+    A mechanism may have been chosen after the reports of earlier sources were seen, because those
+    reports come from different people.
 
     Returns arrays of shape (a1, a2): lower and upper bounds, in units of 1/8192.
     """
@@ -214,7 +216,7 @@ def _normal(source: _Source, hypotheses: _Hypotheses, scale: Floats, search: boo
     """Return log p of each hypothesis by the normal approximation, (m,)."""
     weights = hypotheses.weights(source)
     mean, square = weights @ source.shares, weights**2
-    # One report more, the one that varies most, so that no variance is 0.
+    # Add one report, the most variable one, so that no variance is 0.
     variance = square @ source.shares - mean**2 + (square @ source.channel).max(axis=1) / source.n
     return np.asarray(log_ndtr(-np.sqrt(source.n / variance) * np.maximum(mean, 0.0))), scale
 
@@ -237,8 +239,9 @@ def is_empty(lower: Indices, upper: Indices) -> Booleans:
 class BoxSet(FittedSet):
     """The distributions whose conditionals of U lie between bounds; the marginal of S is free.
 
-    With drift δ, a conditional may be e^{−δ} times one between the bounds, and the rest of it any
-    distribution: no probability of a value given a secret has fallen by more than e^{−δ}.
+    With drift δ, a conditional is a mixture: e^{−δ} times a conditional between the bounds, and the
+    remaining 1 − e^{−δ} of any distribution. So no probability of a value given a secret has fallen
+    by more than the factor e^{−δ}.
 
     Parameters
     ----------
@@ -247,11 +250,11 @@ class BoxSet(FittedSet):
     drift : float
         δ, in nats.
     rule : {"reports", "reports-asymptotic"}
-        Where the bounds come from.
+        How the bounds were computed.
     beta, n_records
-        As in :class:`FittedSet`; the records are reports.
+        As in :class:`FittedSet`; the number of records is that of reports.
     reports : tuple of CountedReports
-        The reports that they come from.
+        The reports from which they were computed.
 
     Raises
     ------
@@ -276,7 +279,7 @@ class BoxSet(FittedSet):
     covers_groups = False
 
     def __post_init__(self) -> None:
-        """Refuse an empty set, over which every mechanism would be private."""
+        """Reject an empty set, for which every mechanism would be private."""
         empty = is_empty(self.lower, self.upper)
         if empty.any():
             raise ValueError(
@@ -297,11 +300,11 @@ class BoxSet(FittedSet):
         return ConditionalsSet(0.0, 0.0, 0.0, "given", None, self.n_records)
 
     def single_budgets(self, marginal: Floats) -> Floats:
-        """Return no limit: bounds are no divergences."""
+        """Return infinity, because bounds do not limit divergences."""
         return np.full(np.shape(marginal), math.inf)
 
     def pair_budgets(self, marginals: Floats) -> Floats:
-        """Return no limit, as for singles."""
+        """Return infinity, as for single conditionals."""
         return np.full(len(marginals), math.inf)
 
     def arranged(self, secrets: Indices, values: Indices) -> "BoxSet":
@@ -320,7 +323,7 @@ class BoxSet(FittedSet):
             scale *= 10
 
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
-        """Whether the conditionals of a distribution lie in the box, as far as it has them."""
+        """Whether the conditionals of a distribution, where defined, lie in the box."""
         total = distribution.sum(axis=1, keepdims=True)
         seen = total[:, 0] > 0
         return bool(self.box.contains(distribution / np.where(total > 0, total, 1.0))[seen].all())
@@ -338,22 +341,22 @@ class BoxSet(FittedSet):
         return (marginal / marginal.sum())[:, None] * completed
 
     def ball_beside(self) -> tuple[dict[str, Any], float]:
-        """Refuse a ball of joint distributions, which bounds of conditionals do not give."""
+        """Reject a request for a ball of joint distributions: bounds limit conditionals only."""
         raise ValueError(
             "private reports bound U given S, not S, so they make no set for the worst expected "
             "distance: pass utility_uncertainty=RenyiBall(alpha=1, radius=...), 0 for none."
         )
 
     def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Return nothing: bounds are no divergences."""
+        """Return no bounds, because the set does not limit divergences."""
         return []
 
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
-        """Return the stated probability, which bounds from reports do not need tables for."""
+        """Return the stated probability: bounds from reports need no simulated tables."""
         return self.beta
 
     def stated(self, values_from: str | None = None) -> Around:
-        """State the set as claims do."""
+        """Return the set in the form that claims use."""
         counted = tuple((source.digest, tuple(source.counts.tolist())) for source in self.reports)
         lower, upper = (tuple(map(tuple, b.tolist())) for b in (self.lower, self.upper))
         bounds = BoxBounds(lower, upper, counted)
@@ -362,7 +365,7 @@ class BoxSet(FittedSet):
 
     @property
     def figures(self) -> dict[str, float]:
-        """The drift; the bounds are tables."""
+        """The drift alone, because the bounds are arrays."""
         return {"drift": float(self.drift)}
 
     @property

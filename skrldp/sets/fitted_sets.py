@@ -1,11 +1,11 @@
-"""The uncertainty set around a public table, as a value: what designs and proofs take.
+"""The uncertainty set around a public table, as the immutable value that designs and proofs use.
 
-**Rare cells.** :func:`estimated_miss` simulates how far an asymptotic set is from what it says. An
-asymptotic radius is right where each cell has many records. Cells with an expected count of
-about 0.01 to 5 make such sets miss the true distribution more often than they say: at order 2
-those far below 1, each of whose records counts much, at order 1 those of about 2. The table does
-not tell the expected counts of cells that have a record or none, so the worst of some plausible
-ones counts.
+**Rare cells.** :func:`estimated_miss` estimates by simulation how often an asymptotic set misses
+the true distribution. An asymptotic radius is accurate if each cell has many records. Cells with an
+expected count of about 0.01 to 5 make such sets miss more often than stated: at order 2 those far
+below 1, because each of their records has a large weight, and at order 1 those of about 2. The
+table does not determine the expected counts of cells with at most one record, so the worst of
+several plausible values is used.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ from skrldp.claims_in_words import describe
 from skrldp.joint import JointDistribution
 from skrldp.support_function import bisect, divergence, pull_in
 
-REGIONS = ("joint", "product", "box", "lower")  # how closely a design follows a set
+REGIONS = ("joint", "product", "box", "lower")  # tolerance of designs relative to a set
 
-# Share of records that stands for the limit 0, in which a secret without records may have any
-# conditional at no cost. It moves a divergence by about as much; twice as much would by twice.
+# Share of records that stands for the limit 0, at which a secret without records may have any
+# conditional at no cost. It changes a divergence by about as much, in proportion to its size.
 UNSEEN = 1e-9
 _LAST_DIGITS = 1e-12  # of probabilities
 
@@ -35,10 +35,10 @@ TableFigures = tuple[Any, ...]
 
 
 def figures_of_table(joint: JointDistribution) -> TableFigures:
-    """Return what the radii of sets depend on, whatever the order of secrets and values.
+    """Return the figures that radii depend on, invariant to the order of secrets and values.
 
-    That is the number of records of each secret and the number of values; of a survey, its weights
-    and covariance, too.
+    These are the number of records of each secret and the number of values; for surveys, also the
+    weights and the covariance.
     """
     records = sorted(joint.counts.sum(axis=1).tolist())
     survey = joint.survey
@@ -50,7 +50,7 @@ def figures_of_table(joint: JointDistribution) -> TableFigures:
 
 
 def _digest(covariance: Floats | None) -> str:
-    """Condense the entries of a covariance, whatever the order of the cells."""
+    """Condense the entries of a covariance, invariant to the order of the cells."""
     if covariance is None:
         return ""
     entries = np.sort(covariance, axis=None) + 0.0  # no -0
@@ -59,9 +59,9 @@ def _digest(covariance: Floats | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class DivergenceLimit:
-    """A bound on the divergence of the distribution among some cells from the public one."""
+    """An upper bound on the divergence from the public distribution over a group of cells."""
 
-    cells: Indices  # (k,), the cells, as places in a flattened table
+    cells: Indices  # (k,), indices of the cells in the flattened table
     centre: Floats  # (k,), their public distribution, of unit sum
     alpha: float  # order of the divergence; 1 unless the cells are all cells
     radius: float  # the bound, in nats
@@ -69,21 +69,21 @@ class DivergenceLimit:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Bounds of the conditionals of each secret; a share of each conditional may be anything."""
+    """Bounds of the conditionals of each secret, of which a share is unrestricted."""
 
     lower: Floats  # (a1, a2)
     upper: Floats  # (a1, a2)
     spread: float = 0.0  # the share
 
     def contains(self, conditionals: Floats) -> Booleans:
-        """Return which conditionals (a1, a2) are in it, but for the last digits, (a1,)."""
+        """Return which conditionals (a1, a2) satisfy the bounds up to rounding error, (a1,)."""
         remaining = 1.0 - self.spread
         above = (conditionals >= remaining * self.lower - _LAST_DIGITS).all(axis=1)
         beyond = np.maximum(conditionals - remaining * self.upper, 0.0).sum(axis=1)
         return np.asarray(above & (beyond <= self.spread + _LAST_DIGITS))
 
     def pulled_in(self, conditionals: Floats, margin: float = 0.0) -> Floats:
-        """Mix conditionals (a1, a2) with one inside until they keep the bounds, by a margin."""
+        """Mix conditionals (a1, a2) with an interior one until within the bounds by a margin."""
         width = self.upper - self.lower
         spare = np.maximum(1.0 - self.lower.sum(axis=1, keepdims=True), 0.0)
         total = np.maximum(width.sum(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -98,35 +98,35 @@ class Box:
 class FittedSet(ABC):
     r"""A set of distributions of (S, U) around a public one.
 
-    Privacy compares two conditionals of U at a time, so designs and proofs ask what any two of them
-    may be. Whatever the set, that is a ball: with the marginal w of S, a conditional R of a secret
-    takes a part of a budget, at order 1 the part :math:`w_s D(\hat P_{U|s} \| R)`; what two
-    conditionals take together is at most the *pair budget*, and what each takes at most its *single
-    budget*. The set of all distributions has infinite budgets, the public distribution alone has
-    budgets of zero.
+    Privacy compares two conditionals of U at a time, so designs and proofs need the region of any
+    two of them. For every set this region is a ball: with the marginal w of S, a conditional R of a
+    secret uses part of a budget, at order 1 the part :math:`w_s D(\hat P_{U|s} \| R)`. Each
+    conditional uses at most its *single budget*, and two together use at most the *pair budget*.
+    The set of all distributions has infinite budgets, and the public distribution alone has budgets
+    of zero.
 
     Attributes
     ----------
     alpha : float
         Order of the divergence.
     rule : str or None
-        Where the budgets come from: ``"chi2"``, ``"asymptotic"``, ``"finite-sample"``,
+        How the budgets were computed: ``"chi2"``, ``"asymptotic"``, ``"finite-sample"``,
         ``"survey"`` or ``"given"``; None for all distributions.
     beta : float or None
-        Probability with which a set made by this rule misses the true distribution; None for given
-        radii and for all distributions.
+        Probability that a set made by this rule misses the true distribution; None for given radii
+        and for all distributions.
     n_records : int or None
         Number of public records; None if it is unknown.
     n_values : int or None
-        The number of values of U that there may be, where the population may have more than are
-        listed; budgets that come from a beta are for so many. None otherwise.
+        The maximum number of values of U in the population, if it may have more than are listed;
+        budgets computed from a beta hold for this number. None otherwise.
     table : tuple or None
-        What the budgets depend on of the table that they are for, see :func:`figures_of_table`;
-        None if that is not known.
+        The figures of the table on which the budgets depend, see :func:`figures_of_table`; None if
+        unknown.
     of_conditionals : bool
-        Whether it limits the conditionals of U alone, not the probabilities of the secrets.
+        Whether the set limits only the conditionals of U, not the probabilities of the secrets.
     kind : str
-        The name of its kind in claims.
+        The name of this kind of set in claims.
     """
 
     alpha: float
@@ -144,14 +144,14 @@ class FittedSet(ABC):
 
     @abstractmethod
     def single_budgets(self, marginal: Floats) -> Floats:
-        """Tell what the conditional of each secret may take by itself.
+        """Return the single budget of each secret's conditional.
 
         Returns array of the same shape: in nats of the joint distribution.
         """
 
     @abstractmethod
     def pair_budgets(self, marginals: Floats) -> Floats:
-        """Tell what the conditionals of two secrets may take together.
+        """Return the pair budget of the conditionals of two secrets.
 
         Shapes: `marginals` (m, 2). Returns (m,): in nats of the joint distribution.
         """
@@ -159,22 +159,22 @@ class FittedSet(ABC):
     @property
     @abstractmethod
     def shares_budget(self) -> bool:
-        """Whether two conditionals may take less together than each by itself."""
+        """Whether two conditionals together have a smaller budget than each alone."""
 
     @property
     @abstractmethod
     def limits_singles(self) -> bool:
-        """Whether one conditional may take less than two together."""
+        """Whether one conditional has a smaller budget than two together."""
 
     @property
     @abstractmethod
     def is_everything(self) -> bool:
-        """Whether no distribution is outside."""
+        """Whether the set contains every distribution."""
 
     @property
     @abstractmethod
     def is_point(self) -> bool:
-        """Whether the public conditionals are the only ones inside."""
+        """Whether the set contains only the public conditionals."""
 
     @property
     @abstractmethod
@@ -183,7 +183,7 @@ class FittedSet(ABC):
 
     @abstractmethod
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
-        """Whether a distribution is inside.
+        """Whether the set contains a distribution.
 
         Shapes: `distribution` (a1, a2).
         """
@@ -192,7 +192,7 @@ class FittedSet(ABC):
     def distribution_with(
         self, joint: JointDistribution, conditionals: Floats, secrets: Indices
     ) -> Floats:
-        """Complete conditionals to a distribution of the set, moved inside if need be.
+        """Complete conditionals to a distribution of the set, moving it inside if necessary.
 
         Shapes: `conditionals` (a1, a2); returns (a1, a2).
         """
@@ -200,7 +200,7 @@ class FittedSet(ABC):
     @property
     @abstractmethod
     def covers_groups(self) -> bool:
-        """Whether what it allows of groups of cells, whatever these are, is inside its like."""
+        """Whether grouping cells maps the set into the set of the same kind for the groups."""
 
     @property
     @abstractmethod
@@ -209,15 +209,15 @@ class FittedSet(ABC):
 
     @abstractmethod
     def ball_beside(self) -> tuple[dict[str, Any], float]:
-        """Parameters of a RenyiBall that corresponds to it, and what to add to its radius."""
+        """Parameters of the corresponding RenyiBall, and the addition to its radius."""
 
     @abstractmethod
     def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Write what it says of single conditionals, or of all cells, as bounds on divergences."""
+        """Return the limits on single conditionals, or on all cells, as bounds on divergences."""
 
     @abstractmethod
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
-        """Draw tables from other weights of the cells; share of those whose set misses these.
+        """Simulate tables from the cell weights; return the share whose set misses them.
 
         Shapes: `weights` (a1, a2). Drift does not count.
         """
@@ -228,49 +228,49 @@ class FittedSet(ABC):
         return None
 
     def arranged(self, secrets: Indices, values: Indices) -> "FittedSet":
-        """Return the set of the same distributions with secrets and values in a different order."""
+        """Return the same set with secrets and values in a different order."""
         return self
 
     def centred(self, joint: JointDistribution) -> JointDistribution:
-        """Return a distribution inside the set, near the one that it was made for."""
+        """Return a distribution inside the set, near the one around which it was made."""
         return joint
 
     @property
     def joint_is_convex(self) -> bool:
         """Whether what the set allows for two conditionals together is convex.
 
-        Below order 1/2 it is not: a bound from duality would be loose, so regions and proofs then
-        take each conditional by itself.
+        Below order 1/2 it is not, so a dual bound would be loose, and regions and proofs consider
+        each conditional separately.
         """
         return self.alpha >= 0.5
 
     def stated(self, values_from: str | None = None) -> Around:
-        """State the set as claims do; `values_from` is where the values of U come from."""
+        """Return the set in the form that claims use, with the source of the values of U."""
         if self.is_everything:
             return EVERYTHING
         stated = self.rule, self.beta, self.n_records, self.n_values
         return Around(self.kind, self.figures, *stated, values_from)
 
     def describe(self) -> str:
-        """State in words which distributions are inside."""
+        """Describe in words which distributions the set contains."""
         return describe(self.stated())
 
     @property
     @abstractmethod
     def figures(self) -> dict[str, float]:
-        """The numbers by which claims state the set."""
+        """The numbers that specify the set in claims."""
 
     @property
     @abstractmethod
     def fitted_attributes(self) -> dict[str, Any]:
-        """What a sanitizer writes on its copy of the parameter object: attributes by name."""
+        """The fitted attributes that a sanitizer sets on its copy of the parameter object."""
 
 
 def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertainty") -> FittedSet:
-    """Make a set around a public distribution; one that has been made is left unchanged.
+    """Fit a set around a public distribution; a fitted set is returned unchanged.
 
-    Raises ValueError if it is not a set, or was made for a table on which other budgets depend: its
-    beta would be false for this one.
+    Raises ValueError if it is not a set, or was fitted to a different table, for which its budgets
+    differ: its beta would be false for this table.
     """
     if isinstance(uncertainty, FittedSet):
         n_records, table = uncertainty.n_records, uncertainty.table
@@ -333,12 +333,12 @@ class RenyiSet(FittedSet):
     table: TableFigures | None = field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "renyi"
-    shares_budget = True  # what one conditional takes, the other cannot
-    limits_singles = False  # one conditional may take all
-    covers_groups = True  # a divergence of groups is at most that of their cells
+    shares_budget = True  # the two conditionals share one budget
+    limits_singles = False  # one conditional may use the whole budget
+    covers_groups = True  # grouping cells does not increase a divergence
 
     def __post_init__(self) -> None:
-        """Check the numbers, so that no NaN passes for a small set."""
+        """Check the numbers, so that NaN is not mistaken for a small radius."""
         if not 0.0 < self.alpha < math.inf:
             raise ValueError(f"alpha={self.alpha!r} must be a positive finite number.")
         if not self.radius >= 0.0:
@@ -372,7 +372,7 @@ class RenyiSet(FittedSet):
         return {"alpha": self.alpha, "radius": self.radius}, 0.0
 
     def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Limit the divergence of all cells together."""
+        """Limit the divergence over all cells."""
         if self.is_everything:
             return []
         centre = joint.probabilities.ravel()
@@ -416,9 +416,9 @@ class RenyiSet(FittedSet):
     ) -> Floats:
         r"""Complete conditionals to a distribution of the ball; see :class:`FittedSet`.
 
-        The marginal of S is the one at which the divergence is least: proportional to the public
-        one times :math:`h_s(R) = (\sum_u \hat P_{u|s}^\alpha R_u^{1-\alpha})^{1/\alpha}`. What is
-        still outside is mixed with the public distribution.
+        The marginal of S minimises the divergence: it is proportional to the public one times
+        :math:`h_s(R) = (\sum_u \hat P_{u|s}^\alpha R_u^{1-\alpha})^{1/\alpha}`. A distribution that
+        is still outside is mixed with the public distribution.
 
         Shapes: `conditionals` (a1, a2); returns (a1, a2).
         """
@@ -437,7 +437,7 @@ class RenyiSet(FittedSet):
         return self._moved_inside(joint.probabilities, marginal[:, None] * conditionals)
 
     def _moved_inside(self, centre: Floats, distribution: Floats) -> Floats:
-        """Mix with the centre until inside: the divergence is quasi-convex along the way."""
+        """Mix with the centre until inside: the divergence is quasi-convex along the segment."""
         if self.is_everything or divergence(centre, distribution, self.alpha) <= self.radius:
             return distribution
 
@@ -454,12 +454,12 @@ class RenyiSet(FittedSet):
 
 @dataclass(frozen=True)
 class ConditionalsSet(FittedSet):
-    r"""The distributions whose conditionals are near the public ones, one by one and two by two.
+    r"""The distributions whose conditionals are near the public ones, singly and in pairs.
 
     With the public marginal w of S and :math:`k_s = w_s D(\hat P_{U|s} \| R_s)`, the set has all
     distributions with :math:`k_s \le b_1 + w_s\delta` for each secret and
-    :math:`k_s + k_t \le b_2 + (w_s + w_t)\delta` for every pair of secrets. Their marginal of S is
-    anything.
+    :math:`k_s + k_t \le b_2 + (w_s + w_t)\delta` for every pair of secrets. The marginal of S is
+    unrestricted.
 
     Parameters
     ----------
@@ -468,14 +468,14 @@ class ConditionalsSet(FittedSet):
         likelihood ratios, divided by the number of records. Infinite for all distributions, 0 for
         the public one alone.
     drift : float
-        By how much the present conditionals may be further off, δ, in nats.
+        The allowance δ, in nats, for conditionals that have shifted since.
     rule, beta, n_records, n_values, table
         As in :class:`FittedSet`.
 
     Raises
     ------
     ValueError
-        If a number is not at least 0, or two conditionals may take less together than one.
+        If a number is negative or NaN, or the pair budget is smaller than the single budget.
 
     Examples
     --------
@@ -503,7 +503,7 @@ class ConditionalsSet(FittedSet):
     joint_radius = None  # the marginal of S may be anything
 
     def __post_init__(self) -> None:
-        """Check the numbers, so that no NaN passes for a small set."""
+        """Check the numbers, so that NaN is not mistaken for a small radius."""
         for name in ("single", "pair"):
             if not getattr(self, name) >= 0.0:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be a number >= 0 (nats).")
@@ -520,11 +520,11 @@ class ConditionalsSet(FittedSet):
         return joint.record_shares
 
     def single_budgets(self, marginal: Floats) -> Floats:
-        """Return the single budget, with what the drift adds for each secret."""
+        """Return the single budget plus each secret's allowance for drift."""
         return self.single + self.drift * np.asarray(marginal)
 
     def pair_budgets(self, marginals: Floats) -> Floats:
-        """Return the pair budget, with what the drift adds for two secrets."""
+        """Return the pair budget plus two secrets' allowance for drift."""
         return self.pair + self.drift * np.asarray(marginals).sum(axis=-1)
 
     @property
@@ -554,14 +554,14 @@ class ConditionalsSet(FittedSet):
 
     @property
     def covers_groups(self) -> bool:
-        """Whether the budgets are 0: those of groups depend on the groups' records."""
+        """Whether the budgets are 0, because those of groups depend on the groups' records."""
         return self.is_point
 
     def ball_beside(self) -> tuple[dict[str, Any], float]:
         """Return the parameters of a Kullback-Leibler ball of this beta, or of the pair budget.
 
-        What is added is the drift: if the divergence of each conditional is δ more, and the
-        marginal of S the same, that of the joint distribution is at most δ more.
+        The addition is the drift: if the divergence of each conditional increases by δ at the same
+        marginal of S, that of the joint distribution increases by at most δ.
         """
         if self.beta is None:
             return {"alpha": 1.0, "radius": self.pair}, self.drift
@@ -569,7 +569,7 @@ class ConditionalsSet(FittedSet):
         return {"alpha": 1.0, "radius": rule, "beta": self.beta}, self.drift
 
     def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Limit the divergence of each conditional by itself; pairs of them say more."""
+        """Limit the divergence of each conditional alone; the limits on pairs are stronger."""
         weights, n_values = self.secret_weights(joint), joint.conditionals.shape[1]
         budgets = self.single_budgets(weights)
         return [
@@ -597,9 +597,9 @@ class ConditionalsSet(FittedSet):
         return float(missed.mean())
 
     def contains(self, joint: JointDistribution, distribution: Floats) -> bool:
-        """Whether each conditional, and every pair of them, are near the public ones.
+        """Whether each conditional, and every pair of them, is near the public ones.
 
-        What a distribution says about a secret of probability zero counts for nothing.
+        Conditionals of secrets with probability zero are ignored.
         """
         weights = self.secret_weights(joint)
         divergences = np.zeros(len(weights))
@@ -635,7 +635,7 @@ class ConditionalsSet(FittedSet):
 
     @property
     def figures(self) -> dict[str, float]:
-        """Budgets and drift; two conditionals never take more than twice what one may."""
+        """Budgets and drift; the pair budget is at most twice the single one."""
         single = float(self.single)
         pair = min(float(self.pair), 2.0 * single)
         return {"single": single, "pair": pair, "drift": float(self.drift)}
@@ -656,26 +656,26 @@ class ConditionalsSet(FittedSet):
 # --- How far an asymptotic set is from its promise, where cells are rare --------------------------
 
 
-# A set is taken at its word if each cell has this many records.
+# An asymptotic set needs no simulation if each cell has this many records.
 _MANY = 10
-# Expected counts that are tried for cells with one record or none, where the table allows them, and
-# the probability with which an interval for them may be wrong on either side.
+# Candidate expected counts of cells with at most one record, as far as the table is compatible with
+# them, and the error probability of an interval for them on either side.
 _EXPECTED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _MOST_EXPECTED = 3.0
 _LEVEL = 0.1
-# Tables that are drawn: at most and at least, and in between, cells of all of them together.
+# Maximum and minimum number of simulated tables; in between, their total number of cells.
 _TABLES, _FEWEST, _DRAWN = 2_000, 250, 400_000
 
 
 def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
-    """Estimate how often a set that is made like this one misses the true distribution.
+    """Estimate how often a set made by the same rule misses the true distribution.
 
-    Tables are drawn from the public counts, in which cells with one record or none have been given
-    the same expected count: the worst of those that are plausible. The seed is fixed.
+    Tables are drawn from the public counts, after all cells with at most one record have been given
+    the same expected count: the worst of the plausible ones. The seed is fixed.
 
     Returns float: a probability, with a standard error of 0.007 at 0.1 (0.02 for thousands of
-    cells). It is `around.beta` where no estimate is needed: each cell has ten records or more, or
-    the set is not asymptotic. It is 0 where there is no beta.
+    cells). It is `around.beta` if no estimate is needed, because each cell has ten records or more
+    or the set is not asymptotic, and 0 if there is no beta.
 
     Examples
     --------
@@ -700,7 +700,7 @@ def estimated_miss(around: FittedSet, joint: JointDistribution) -> float:
 
 
 def _plausible(n_empty: int, n_single: int) -> list[float]:
-    """Return expected counts that this many cells with no record and with one may have."""
+    """Return expected counts compatible with the numbers of cells with no record and one."""
     if n_empty + n_single == 0:
         return [1.0]  # not used
     # Of cells with at most one record, the share with one is e / (1 + e).

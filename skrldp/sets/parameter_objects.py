@@ -1,4 +1,4 @@
-"""The uncertainty sets that people choose, as parameter objects of scikit-learn."""
+"""The uncertainty sets that users choose, as scikit-learn parameter objects."""
 
 import math
 from typing import Any, Literal, cast
@@ -39,23 +39,22 @@ class RenyiBall(BaseEstimator):
     ----------
     alpha : float, default=2.0
         Order of the divergence: 2 is the chi-squared test of both papers, 1 the
-        Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, and only
-        the regions ``"product"``, ``"box"`` and ``"lower"`` are offered. From 1/2 to 0.55 there is
-        no central path, and linear programs replace it: at 2 x 15 cells PolyOpt takes twice as
-        long as at order 2, and AOptimal minutes for seconds.
+        Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, so only the
+        regions ``"product"``, ``"box"`` and ``"lower"`` are available. From 1/2 to 0.55 there is no
+        central path, and the region ``"product"`` replaces the joint one in designs.
     beta : float, default=0.05
         The set misses the true distribution with (about) this probability, if the values of
         U, and bins and groups of them, do not come from the counted records, or come from them in
         the way that ``joint.alphabet == "frequent"`` states.
     radius : {"chi2", "finite-sample"} or float, default="chi2"
         ``"chi2"`` is the asymptotic radius of the papers; it needs many records in every cell,
-        and a fit warns where rare cells make it miss more often than ``beta`` says.
-        ``"finite-sample"`` (alpha = 1 only) holds for every number of records, at about twice
-        the radius. A number is the radius B itself, in nats, and ``beta`` is not used.
+        and `fit` warns if rare cells make it miss more often than ``beta``. ``"finite-sample"``
+        (alpha = 1 only) is valid for every number of records, at about twice the radius. A number
+        is the radius B itself, in nats, and ``beta`` is not used.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the constraints of a design follow the set: "joint" is exact; each of the others
-        is more conservative than the one before and easier to solve. "lower" is
-        that of the Entropy paper. A proof is about the set itself, whatever the region.
+        is more conservative than the one before and easier to solve. "lower" is the Entropy
+        paper's. Proofs are about the set itself, whatever the region.
         :class:`~skrldp.PolyOptSanitizer`, :class:`~skrldp.AOptimalSanitizer` and
         :class:`~skrldp.RobustMSESanitizer` use it.
     same_secret : bool, default=False
@@ -101,12 +100,12 @@ class RenyiBall(BaseEstimator):
         Returns
         -------
         float
-            In nats; infinite where every distribution is inside.
+            In nats; infinite if the ball contains every distribution.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range.
+            If a parameter is out of range.
         """
         alpha = _positive(self.alpha, "alpha")
         if isinstance(self.radius, str):
@@ -133,12 +132,12 @@ class RenyiBall(BaseEstimator):
         Returns
         -------
         RenyiSet
-            The ball with its radius, and where that comes from.
+            The ball with its radius, and the rule of the radius.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range.
+            If a parameter is out of range.
 
         Examples
         --------
@@ -159,7 +158,7 @@ class RenyiBall(BaseEstimator):
         spending, (a1, n_values), by_rule = self, joint.counts.shape, isinstance(self.radius, str)
         n_values = asymptotic_values(joint) if self.radius == "chi2" else joint.most_values
         if self.radius == "finite-sample" and joint.alphabet == "frequent":
-            beta = check_beta("beta", self.beta)  # a part of it is for having learned the values
+            beta = check_beta("beta", self.beta)  # a part of it pays for learning the values
             spending = RenyiBall(self.alpha, beta=beta - spent_on_values(beta), radius=self.radius)
         return RenyiSet(
             float(self.alpha),
@@ -185,7 +184,7 @@ class RenyiBall(BaseEstimator):
 
 
 class AllDistributions(BaseEstimator):
-    """The uncertainty set of all distributions: privacy whatever the table says.
+    """The uncertainty set of all distributions: privacy whatever the public table is.
 
     Examples
     --------
@@ -193,10 +192,10 @@ class AllDistributions(BaseEstimator):
     inf
     """
 
-    alpha = 1.0  # any order: the ball of infinite radius
+    alpha = 1.0  # the ball of infinite radius, of any order
 
     def radius_for(self, n: int, n_cells: int) -> float:
-        """Infinite: no distribution is outside.
+        """Return infinity, because the set contains every distribution.
 
         Parameters
         ----------
@@ -215,7 +214,7 @@ class AllDistributions(BaseEstimator):
         Parameters
         ----------
         joint : JointDistribution
-            The public distribution, of which the number of records is noted.
+            The public distribution, whose number of records is recorded.
 
         Returns
         -------
@@ -234,14 +233,14 @@ _RULES = ("finite-sample", "asymptotic")
 
 
 class LikelihoodRatioSet(BaseEstimator):
-    r"""Confidence set of the conditionals of U, from likelihood-ratio tests of one and of two.
+    r"""Confidence set of the conditionals of U, from likelihood-ratio tests of singles and pairs.
 
     With :math:`N_s` public records of the secret s, the log likelihood ratio of the public
     conditional against another one, R, is :math:`G_s(R) = N_s D(\hat P_{U|s} \| R)`. The set has
     all distributions with :math:`G_s \le c_1` for each secret, and :math:`G_s + G_t \le c_2` for
-    every pair of secrets. The marginal of S may be anything: the privacy of a mechanism does not
-    depend on it. So the set covers less than a ball of joint distributions does, and is much
-    smaller where there are many secrets.
+    every pair of secrets. The marginal of S is unrestricted, because the privacy of a mechanism
+    does not depend on it. The set therefore makes a weaker statement than a ball of joint
+    distributions, and is much smaller if there are many secrets.
 
     Parameters
     ----------
@@ -250,23 +249,22 @@ class LikelihoodRatioSet(BaseEstimator):
         U, and bins and groups of them, do not come from the counted records, or come from them in
         the way that ``joint.alphabet == "frequent"`` states.
     radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
-        ``"finite-sample"`` holds for every number of records and every distribution, with
-        constants that are proved (docs/proofs.md). ``"asymptotic"`` is what they tend to with many
-        records of each cell, about 1.2 to 1.6 times smaller; a fit warns where rare cells make it
-        miss more often than ``beta`` says.
-        Of a survey it is corrected for the design. A number is the radius of the ball that any two
-        conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t D_t` is at most
-        the radius, with the public probabilities w of the secrets (of a survey
+        ``"finite-sample"`` is valid for every number of records and every distribution, with proved
+        constants (docs/proofs.md). ``"asymptotic"`` is their limit for many records in each cell,
+        about 1.2 to 1.6 times smaller; `fit` warns if rare cells make it miss more often than
+        ``beta``. For surveys it is corrected for the design. A number is the radius of the ball
+        that any two conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t
+        D_t` is at most the radius, with the public probabilities w of the secrets (for surveys,
         their shares of the records). ``beta`` is then not used.
     drift : float, default=0.0
-        For a population that may have changed since the public records were taken: by how many
-        nats the divergence of the public conditional from the present one may exceed what the
-        set allows otherwise, for each secret. It is enough if no probability of a value given a
-        secret has fallen by more than a factor of :math:`e^\delta`. The set then has
-        :math:`G_s \le c_1 + N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`.
-        Where columns are known, the same is assumed of each secret within each of their values.
-        For both it is enough if no probability of a value given a secret has changed by more than
-        a factor of :math:`e^{\delta/2}`, up or down.
+        For a population that may have changed since the public records were taken: by how many nats
+        the divergence of the public conditional from the present one may exceed the bound without
+        drift, for each secret. It is sufficient that no probability of a value given a secret has
+        fallen by more than a factor of :math:`e^\delta`. The set then has :math:`G_s \le c_1 +
+        N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`. Where columns are known, the
+        same is assumed of each secret within each of their values. For both it is sufficient that
+        no probability of a value given a secret has changed by more than a factor of
+        :math:`e^{\delta/2}`, up or down.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the constraints of a design follow the set: "joint" is exact; each of the others
         is more conservative than the one before and easier to solve. A proof is about the set
@@ -280,7 +278,7 @@ class LikelihoodRatioSet(BaseEstimator):
         radius the radius times the number of public records; infinite if all distributions are
         inside. Set on the copy that a fitted sanitizer keeps.
     lower_, upper_ : array of shape (a1, a2)
-        In place of these, where private reports replace the public table: the bounds of the
+        Set instead of these if private reports replace the public table: the bounds of the
         probability of each value given each secret.
 
     Examples
@@ -315,13 +313,13 @@ class LikelihoodRatioSet(BaseEstimator):
         Returns
         -------
         ConditionalsSet or BoxSet
-            The set with its budgets, and where those come from; of private reports instead of a
-            table, bounds of the conditionals.
+            The set with its budgets and their rule; for private reports instead of a table, bounds
+            of the conditionals.
 
         Raises
         ------
         ValueError
-            If a parameter is out of its range.
+            If a parameter is out of range.
         """
         check_choice("region", self.region, REGIONS)
         drift = _at_least_zero(self.drift)
@@ -359,7 +357,7 @@ class LikelihoodRatioSet(BaseEstimator):
 
 
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:
-    """Return the budgets, and for how many values they are if these are more than are listed."""
+    """Return the budgets, and the number of values if it exceeds the listed ones."""
     records, listed = joint.counts.sum(axis=1), joint.counts.shape[1]
     n_values_max = joint.most_values
     if rule == "asymptotic":

@@ -22,18 +22,18 @@ from skrldp._params import is_finite, is_number, shown
 from skrldp.joint import JointDistribution
 from skrldp.sets.tails import LARGE, tail_bound
 
-# With less, linear programs cannot distinguish the set from the public distribution: at 1e-14
-# proofs of designs fail on some tables, at 1e-100 programs do not end.
+# Below this, linear programs cannot distinguish the set from the public distribution: at 1e-14
+# proofs of designs fail on some tables, and at 1e-100 programs do not end.
 _LEAST = 1e-15
 
 
-# Relative surplus of a radius over the root that was found: the root is known to 1e-14, so this
-# errs on the safe side. Twice as much would widen the set by as little.
+# Relative surplus of a radius over the computed root, whose error is 1e-14, so the radius errs on
+# the safe side. Twice as much would widen the set by as little.
 _SURPLUS = 1e-12
 
 
 def given_radius(radius: Any, rules: str) -> float:
-    """Return a radius that is given as a number.
+    """Check and return a numeric radius.
 
     Raises ValueError if it is neither 0 nor a number of at least 1e-15, which may be infinite.
 
@@ -71,7 +71,7 @@ def chi2_radius(alpha: float, beta: float, n: int, n_cells: int) -> float:
 
 
 def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
-    """Kullback-Leibler radius that holds for every n, not only asymptotically.
+    """Kullback-Leibler radius that is valid for every n, not only asymptotically.
 
     The smallest ``B > (a-1)/n`` with ``exp(-nB) (e n B / (a-1))^(a-1) <= beta`` (R. Agrawal,
     Finite-sample concentration of the multinomial in relative entropy, IEEE Transactions on
@@ -79,7 +79,7 @@ def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
 
     Returns float: in nats.
     """
-    from scipy.optimize import brentq  # slow to import, and seldom needed
+    from scipy.optimize import brentq  # slow to import, and rarely needed
 
     if n_cells == 1:  # a single distribution, at divergence 0
         return 0.0
@@ -92,19 +92,19 @@ def finite_sample_radius(beta: float, n: int, n_cells: int) -> float:
 
 
 def asymptotic_values(joint: JointDistribution) -> int:
-    """Count the values of U that an asymptotic set is made for.
+    """Count the values of U for which an asymptotic set is made.
 
-    Values that were grouped by their counts count one by one, as those that stand alone were chosen
-    by the very counts. With more and more records all values of the population are seen, so the one
-    that `joint.most_values` has for those without records does not count.
+    Values that were grouped because of their counts are counted individually, because the ungrouped
+    ones were chosen by the same counts. As records increase, all values of the population are seen,
+    so the value that `joint.most_values` adds for those without records is not counted.
     """
     return max(joint.counts.shape[1], joint.most_values - (joint.alphabet == "frequent"))
 
 
 def more_values(joint: JointDistribution) -> int | None:
-    """Count the values of U that there may be; None if there are no more than are listed.
+    """Return the maximum number of values of U; None if there are no more than listed.
 
-    A set that is stated by its numbers keeps this, so that another one can be made by a rule.
+    A set with given budgets keeps this number, so that a set by a rule can be made from it.
     """
     return joint.most_values if joint.most_values > joint.counts.shape[1] else None
 
@@ -114,19 +114,19 @@ def more_values(joint: JointDistribution) -> int | None:
 
 Tail = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
-#: Budgets are computed for up to this many values; of more no table has enough records.
+#: Budgets are computed for up to this many values, because no table has enough records for more.
 MOST_VALUES = 1_000_000
-# `budgets_up_to` takes every number of values up to here, and then steps of this share.
+# `budgets_up_to` tries every number of values up to this one, and then increases by this share.
 _EVERY, _STEP = 40, 0.04
 
-# Ratios single / pair that are tried. At 1 the bound on single secrets says nothing new, at 1/2 the
-# bound on pairs.
+# Candidate ratios single / pair. At 1 the bound on single secrets is redundant, at 1/2 the bound on
+# pairs.
 _RATIOS = np.linspace(0.5, 1.0, 11)
-# Cells of the sums that stand for integrals: to compare ratios, and for the result.
+# Cells of the sums that approximate integrals: to compare ratios, and for the result.
 _ROUGH, _FINE = 50, 1000
-# The part of beta that may be spent on taking steps for large ones.
+# The part of beta spent on treating steps as large ones.
 _SPENT = 0.01
-_ROUNDING = 1e-9  # relative, of a sum of positive terms, at most
+_ROUNDING = 1e-9  # maximum relative error of a sum of positive terms
 
 
 def likelihood_ratio_budgets(
@@ -138,13 +138,13 @@ def likelihood_ratio_budgets(
     """Bounds on the statistics of single secrets and on their sums over pairs, at joint error beta.
 
     With probability at least ``1 - beta`` every secret has ``G_s <= single`` and every pair of
-    secrets has ``G_s + G_t <= pair``. Among such bounds these are of the smallest mean width of the
-    set of a pair's standardised deviations, ``(2 G_s)^(1/2)`` and ``(2 G_t)^(1/2)``, over some
-    ratios ``single / pair``. So it is this width that falls in beta, not each of the two bounds.
+    secrets has ``G_s + G_t <= pair``. Among such bounds, over several ratios ``single / pair``,
+    these minimise the mean width of the set of a pair's standardised deviations, ``(2 G_s)^(1/2)``
+    and ``(2 G_t)^(1/2)``. This width decreases in beta, but each of the two bounds need not.
 
     Shapes: `counts` (n_secrets,). Returns `single, pair`: in nats, multiplied by records; ``single
-    <= pair <= 2 * single``. Where only one secret has records, they are the same; with one value of
-    U, or no records, they are 0. Raises ValueError if beta or rule is not among those named.
+    <= pair <= 2 * single``. They are equal if only one secret has records, and 0 with one value of
+    U or no records. Raises ValueError if beta or rule is invalid.
 
     Examples
     --------
@@ -160,10 +160,10 @@ def likelihood_ratio_budgets(
     if not 0.0 < beta < 1.0:
         raise ValueError(f"beta must lie between 0 and 1; got {beta}")
     records = np.asarray(counts)
-    records = np.sort(records[records > 0])  # the other secrets have G_s = 0
+    records = np.sort(records[records > 0])  # all other secrets have G_s = 0
     if n_values <= 1 or records.size == 0:
         return 0.0, 0.0
-    if rule == "asymptotic":  # where the numbers do not matter
+    if rule == "asymptotic":  # where the value does not matter
         records = np.ones_like(records)
     return _budgets(tuple(records.tolist()), n_values, float(beta), rule)
 
@@ -171,12 +171,13 @@ def likelihood_ratio_budgets(
 def budgets_up_to(
     counts: Sequence[int] | npt.NDArray[np.integer], most_values: int, beta: float
 ) -> tuple[float, float]:
-    """Bounds that do not fall with the number of values, for any number up to the given one.
+    """Bounds that are nondecreasing in the number of values, up to the given number.
 
-    Theorem 36 needs such bounds where that number is not known in advance, but is at most one that
-    the records show: those of fewer values must be no larger than those of more. The bounds of
-    :func:`likelihood_ratio_budgets` need not do so by themselves, as their ratio changes. So these
-    are the largest over all numbers, those between two steps having the bounds of the next step.
+    Theorem 36 needs such bounds if the number of values is not known in advance but has an upper
+    bound computed from the records: bounds for fewer values must be no larger than those for more.
+    The bounds of :func:`likelihood_ratio_budgets` need not be monotone, because their ratio
+    changes. Therefore these are the maximum over all numbers; numbers between two steps use the
+    bounds of the next step.
 
     Shapes: `counts` (a1,).
 
@@ -199,7 +200,7 @@ def budgets_up_to(
     return max(singles), max(pairs)
 
 
-@lru_cache(maxsize=1024)  # a search over eps asks for the same table again and again
+@lru_cache(maxsize=1024)  # because a search over eps uses the same table repeatedly
 def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> tuple[float, float]:
     """Compute the budgets of secrets that have records, in ascending order."""
     records = np.array(counts)
@@ -223,21 +224,21 @@ def _budgets(counts: tuple[int, ...], n_values: int, beta: float, rule: str) -> 
 
 @dataclass(frozen=True)
 class _Tails:
-    """What is known of the independent statistics: bounds on their tails, or the tails."""
+    """The tails of the independent statistics, or bounds on them."""
 
-    groups: Sequence[tuple[int, Tail]]  # secrets with the same tail: how many, P(G_s >= y)
+    groups: Sequence[tuple[int, Tail]]  # number of secrets with this tail, P(G_s >= y)
     pairs: Sequence[tuple[int, Tail]]  # the same for sums of two; empty if not known
     missed: float  # probability that these bounds do not apply
-    exact: bool  # tails and no bounds, so integrals are rounded to nearest, not up
+    exact: bool  # exact tails rather than bounds, so integrals are rounded to nearest, not up
 
 
 def _asymptotic(secrets: int, degrees: int) -> _Tails:
-    """Half a chi-squared variable each."""
+    """Each statistic is half a chi-squared variable."""
     return _Tails([(secrets, lambda y: chdtrc(degrees, 2.0 * y))], [], 0.0, True)
 
 
 def _finite_sample(records: npt.NDArray[np.integer], steps: int, beta: float) -> _Tails:
-    """Each secret's first steps are counted as large, as many as a part of beta allows."""
+    """Count each secret's first steps as large, as many as a part of beta allows."""
     allowance = _SPENT * beta / records.size
     spared = [0]  # last steps that are not counted as large: 0, 1, 3, 7, ..., all
     while spared[-1] < steps:
@@ -265,7 +266,7 @@ def _finite_sample(records: npt.NDArray[np.integer], steps: int, beta: float) ->
 
 
 def _few(size: int, probability: float) -> float:
-    """Bound of the probability that of this many records fewer than LARGE are of some kind."""
+    """Bound the probability that fewer than LARGE of this many records are of a given kind."""
     share = (LARGE - 1) / size
     if share >= probability:
         return 1.0
@@ -279,8 +280,8 @@ def _few(size: int, probability: float) -> float:
 def _pair_bound(
     tails: _Tails, ratio: float, beta: float, cells: int, tolerance: float, near: float
 ) -> float:
-    """Find the bound on pairs that, with ``ratio`` times it on secrets, fails with beta."""
-    from scipy.optimize import brentq  # slow to import, and seldom needed
+    """Find the bound on pairs that, with ``ratio`` times it on secrets, fails at beta."""
+    from scipy.optimize import brentq  # slow to import, and rarely needed
 
     def excess(pair: float) -> float:
         failure = _failure(tails, ratio * pair, pair, cells)
@@ -295,10 +296,10 @@ def _pair_bound(
 
 
 def _failure(tails: _Tails, single: float, pair: float, cells: int) -> float:
-    """Probability that a secret exceeds ``single`` or two exceed ``pair``, at most.
+    """Bound the probability that a secret exceeds ``single`` or two exceed ``pair``.
 
-    The smaller of two bounds: as if the statistics had the bounds for their tails (Proposition
-    24), and the sum over secrets and pairs.
+    Return the smaller of two bounds: treating the bounds as the statistics' tails (Proposition 24),
+    and the sum over secrets and pairs.
     """
     failure = _joint_failure(tails.groups, single, pair, cells, tails.exact)
     if not tails.exact:
@@ -316,8 +317,8 @@ def _joint_failure(
 ) -> float:
     """Probability as above for independent statistics with these tails, rounded up unless exact.
 
-    Either two secrets exceed half of ``pair``, or one alone does, and exceeds ``single`` or what
-    another leaves of ``pair``.
+    Either two secrets exceed half of ``pair``, or exactly one does, and exceeds ``single`` or the
+    rest of ``pair`` after another secret.
     """
     grid = np.linspace(pair / 2.0, single, cells + 1)
     numbers = [number for number, _ in groups]
@@ -327,13 +328,13 @@ def _joint_failure(
         return 1.0
     remaining_tails = np.array([tail(pair - grid) for _, tail in groups])
     with np.errstate(divide="ignore"):  # a tail of 1
-        # log of the probability that a secret is below what is left, given that it is below half
+        # log of the probability that a secret is below the rest, given that it is below half
         log_below = np.log1p(-np.minimum(remaining_tails, 1.0)) - np.log1p(-half)[:, None]
     none_above, one_above, two_above = (
         1.0,
         0.0,
         0.0,
-    )  # probabilities that so many secrets exceed half
+    )  # probabilities of the number of secrets that exceed half
     failure = 0.0
     for i, (number, _) in enumerate(groups):
         zero = (1.0 - half[i]) ** number
@@ -353,7 +354,8 @@ def _joint_failure(
 def mean_width(ratio: float, pair: float) -> float:
     """Mean over directions in the quarter plane of the support function of the deviations' set.
 
-    The set is ``x, y >= 0, x^2, y^2 <= 2 single, x^2 + y^2 <= 2 pair``: a disc, cut straight.
+    The set is ``x, y >= 0, x^2, y^2 <= 2 single, x^2 + y^2 <= 2 pair``: a disc, cut by straight
+    lines.
     """
-    angle = math.acos(math.sqrt(ratio))  # nearer to an axis than this, a corner supports
+    angle = math.acos(math.sqrt(ratio))  # nearer to an axis, a corner supports
     return math.sqrt(2.0 * pair) * (1.0 + 4.0 / math.pi * (math.sin(angle) - angle))

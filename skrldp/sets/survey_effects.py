@@ -1,14 +1,14 @@
-"""Sets of surveys: how large their likelihood-ratio statistics can be, by Rao and Scott's method.
+"""Sets for surveys: bounds on likelihood-ratio statistics, by Rao and Scott's method.
 
 With n_s records of secret s, ``2 G_s = 2 n_s KL(p_s || R_s)`` is about a sum of chi-squared
 variables, weighted with the eigenvalues of the estimates' covariance, in units of that of n_s
-independent records. Such a sum with the trace T and the sum of squares Q of these eigenvalues is
-about T times an F variable of T²/Q and (T²/Q) df degrees of freedom.
+independent records. Such a sum is approximately T times an F variable with T²/Q and (T²/Q) df
+degrees of freedom, where T is the sum and Q the sum of squares of these eigenvalues.
 
-The estimated covariance is blind to what was not drawn, so T is no less than Kish's effect of the
-weights allows, and values without records have the mean effect of those that have some. Few
-records in a cell make the statistics larger than they are with many, so the bounds are multiplied
-by what that costs with independent records.
+The estimated covariance ignores cells that were not drawn, so T is at least Kish's design effect of
+the weights, and values without records get the mean effect of the others. With few records in a
+cell, the statistics are larger than with many, so the bounds are multiplied by the same inflation
+as for independent records.
 """
 
 import numpy as np
@@ -35,8 +35,8 @@ NOT_INDEPENDENT = (
 def survey_budgets(joint: JointDistribution, beta: float) -> tuple[float, float]:
     """Bounds on the statistics of single secrets and of pairs, at joint error about beta.
 
-    Secrets depend on one another, so beta is divided among all bounds. Among bounds of the single
-    secrets, of the pairs, and of both, those of the smallest mean width are taken.
+    Secrets depend on one another, so beta is divided among all bounds. Among bounds on single
+    secrets, on pairs, and on both, those with the smallest mean width are returned.
 
     Returns `single, pair`: in nats, multiplied by records. Raises ValueError if the table has too
     many cells for a covariance.
@@ -94,7 +94,7 @@ def effective_records(joint: JointDistribution) -> Floats:
 
 
 def summary_of(joint: JointDistribution) -> PublicSummary:
-    """Return what estimates need of a public table; of a survey, how many records it is worth."""
+    """Summarise a public table for estimates, with a survey's effective number of records."""
     if joint.survey is None or joint.survey.covariance is None:
         return joint.summary()
     size = joint.counts.size
@@ -141,7 +141,7 @@ def _of_secrets(joint: JointDistribution) -> tuple[Floats, Floats]:
 def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, Floats]:
     """Traces of groups' blocks of the standardised covariance, and sums of squares of blocks.
 
-    The groups are the secrets, or all cells as one. The units are those in which the covariance of
+    The groups are the secrets, or a single group of all cells. In these units, the covariance of
     independent records is a projection, with `free` eigenvalues of 1 for each group.
 
     Shapes: returns (groups,) and (groups, groups).
@@ -162,23 +162,23 @@ def _effects(joint: JointDistribution, groups: int, free: int) -> tuple[Floats, 
     squares = (matrix**2).sum(axis=(1, 3))
     weights = survey.squares.reshape(groups, -1).sum(axis=1)
     kish = np.divide(records * weights, totals**2, out=np.zeros(groups), where=seen)
-    # The covariance is blind to values without records: they have the mean effect of the others.
+    # The covariance ignores values without records, so they get the mean effect of the others.
     shown = np.maximum((people > 0).sum(axis=1) - 1, 0)
     of_all = trace.sum() / max(shown.sum(), 1)
     of_value = np.divide(trace, shown, out=np.full(groups, of_all), where=shown > 0)
     minimum = np.maximum(kish, of_value) * free
     for s in np.flatnonzero(seen):
-        if trace[s] <= 0.0:  # nothing varies: as if this effect were that of all values
+        if trace[s] <= 0.0:  # without any variance, use this effect for all values
             trace[s], squares[s, s] = minimum[s], minimum[s] ** 2 / max(free, 1)
         factor = max(minimum[s] / trace[s], 1.0) if trace[s] > 0 else 1.0
         trace[s] *= factor
         squares[s] *= factor
-        squares[:, s] *= factor  # the block of s with itself twice
+        squares[:, s] *= factor  # the block of s with itself counts twice
     return trace, squares
 
 
 def _bound(trace: Floats, squares: Floats, joint: JointDistribution, error: float) -> Floats:
-    """Bound half of weighted sums of chi-squared variables, each but for this error."""
+    """Bound half of weighted sums of chi-squared variables, each at this error probability."""
     assert joint.survey is not None
     degrees = trace**2 / np.where(trace > 0.0, squares, 1.0)
     quantile = fdtri(degrees, degrees * joint.survey.degrees, 1.0 - error)

@@ -1,8 +1,8 @@
-"""Bounds on the tail of N KL(p || R), p the frequencies of N draws from R, for every N and R.
+"""Bounds on the tail of N KL(p || R), where p are the frequencies of N draws from R.
 
 A multinomial with k + 1 cells is a chain of k binomials, and N KL(p || R) is the sum of their
-statistics (docs/proofs.md, Theorem 21). What one step can add is bounded by tables: over all N,
-and over N >= 100, where rare large values are rarer. ``benchmarks/tail_bounds`` makes the tables.
+statistics (docs/proofs.md, Theorem 21). Tables bound the contribution of one step: for all N, and
+for N >= 100, where large values are rarer. ``benchmarks/tail_bounds`` computes the tables.
 """
 
 import json
@@ -14,13 +14,13 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-#: A step of a chain is large if it has at least so many draws.
+#: A step of a chain is large if it has at least this many draws.
 LARGE = 100
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Of one class of steps, at the orders ``lambda`` and at the knots."""
+    """The tables of one class of steps, at the orders ``lambda`` and at the knots."""
 
     moments: npt.NDArray[np.float64]  # (orders,): log of the largest E exp(lambda G) of a step
     heads: npt.NDArray[np.float64]  # (1 + steps, orders): log of sup_y exp(lambda y) T_j(y)
@@ -45,7 +45,7 @@ def _with_heads(
     moments: npt.NDArray[np.float64],
     tails: npt.NDArray[np.float64],
 ) -> _Table:
-    """Up to the last knot from the tails, beyond it from the moments at a larger order."""
+    """Use the tails up to the last knot, and the moments at a larger order beyond it."""
     heads = [np.zeros(len(orders))]
     for steps, tail in enumerate(tails, start=1):
         near = np.maximum(0.0, (orders[:, None] * knots + tail).max(axis=1))
@@ -57,13 +57,13 @@ def _with_heads(
 
 @dataclass(frozen=True)
 class TailBound:
-    """``P(G >= y)`` is at most this function of y, which falls in y."""
+    """An upper bound on ``P(G >= y)`` as a decreasing function of y."""
 
     exponents: npt.NDArray[np.float64]  # log P(G >= y) <= exponent - order * y
-    tail: npt.NDArray[np.float64] | None  # at the knots, if the table has the whole chain
+    tail: npt.NDArray[np.float64] | None  # at the knots, if the table covers the whole chain
 
     def __call__(self, y: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Bound it at each y >= 0; at most 1."""
+        """Bound the tail at each y >= 0, by at most 1."""
         y = np.asarray(y, dtype=float)
         orders, knots, *_ = _tables()
         bound = np.minimum(0.0, (self.exponents - orders * y[..., None]).min(axis=-1))
@@ -77,7 +77,7 @@ def tail_bound(steps: int, *large: int) -> TailBound:
     _, _, of_any, of_large = _tables()
     longest = min(len(of_any.tails), steps * len(large))
     options = []
-    for order in set(permutations(large)):  # the order of the multinomials is free
+    for order in set(permutations(large)):  # the order of the multinomials does not matter
         chain = np.concatenate([np.arange(steps) < number for number in order])
         for last in range(longest + 1):
             front = chain[: chain.size - last]

@@ -1,4 +1,4 @@
-"""How the records of a public table were drawn, as people who run surveys state it."""
+"""The sampling design of a public table, in survey statisticians' terms."""
 
 import math
 import warnings
@@ -19,17 +19,17 @@ from skrldp.surveys.records import SurveyRecords, WeightSums
 # --- Columns of a survey's design, read and checked -----------------------------------------------
 
 
-# Factor between a stratum's stated part of the population and its part of the weights from which
-# one of them seems wrong. Sums of the weights of few clusters may be off by half.
+# Ratio between a stratum's stated share of the population and its share of the weights above which
+# one of them seems wrong. With few clusters, sums of weights may be off by half.
 _APART = 2.0
 
-# Squares of far smaller weights are 0, and of their inverses infinite, and so would be a set that
-# rests on them. Up to 1e-150 would do; no survey has such weights.
+# Smaller weights would underflow when squared, and their inverses overflow. 1e-150 would be enough;
+# no survey has such weights.
 _LEAST_WEIGHT = 1e-50
 
 
 def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np.ndarray:
-    """Return a column of weights; replicate weights may be 0."""
+    """Check and return a column of weights; replicate weights may be 0."""
     values = _numbers("weights", name, column)
     missing = np.flatnonzero(np.isnan(values))
     if missing.size:
@@ -64,7 +64,7 @@ def _how_many(wrong: NDArray[np.bool_]) -> str:
 
 
 def check_sums(name: Any, sums: WeightSums) -> None:
-    """Check weights by their sums, as single ones are."""
+    """Check sums of weights in the same way as single weights."""
     lacking = int(sums.counts.sum() - sums.present.sum())
     if lacking or not np.all(np.isfinite(sums.weights)) or not np.all(sums.least > 0):
         problem = f"{lacking:,} are missing" if lacking else "some are not"
@@ -88,7 +88,7 @@ def _check_range(name: Any, smallest: float, largest: float) -> None:
 
 
 def of_strata(role: str, name: Any, column: Callable[[Any], Any], strata: Indices) -> Floats:
-    """Return what a column says of each stratum: positive numbers, shape (strata,)."""
+    """Return a column's positive number for each stratum, shape (strata,)."""
     values = _numbers(role, name, column)
     wrong = ~(np.isfinite(values) & (values > 0))
     if wrong.any():
@@ -108,7 +108,7 @@ def of_strata(role: str, name: Any, column: Callable[[Any], Any], strata: Indice
 
 
 def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
-    """Warn where stated sizes of strata and the sums of their weights are far apart."""
+    """Warn if stated sizes of strata differ widely from the sums of their weights."""
     stated, summed = sizes / sizes.sum(), weights / weights.sum()
     worst = int(np.abs(np.log(summed / stated)).argmax())
     if not 1.0 / _APART < summed[worst] / stated[worst] < _APART:
@@ -137,7 +137,7 @@ def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
 
 
 def codes_of(role: str, names: Any, column: Callable[[Any], Any]) -> Indices:
-    """Write the values of a column, or the combinations of several, as codes from 0."""
+    """Encode the values of a column, or the combinations of several columns, as codes from 0."""
     if not isinstance(names, tuple):
         return _codes_of_one(role, names, column)
     codes = np.stack([_codes_of_one(role, name, column) for name in names], axis=1)
@@ -171,7 +171,7 @@ def _codes_of_one(role: str, name: Any, column: Callable[[Any], Any]) -> Indices
 def complete_records(
     sample: Any, design: Any, answers: Any = None, within: Sequence[Any] = ()
 ) -> Any:
-    """Drop records that lack an answer, and raise the weights of others; see `SurveyDesign`."""
+    """Drop records with a missing answer and reweight the others; see `SurveyDesign`."""
     from skrldp.table.select import (
         column_names,
         column_reader,
@@ -266,50 +266,50 @@ SINGLETONS = ("error", "center", "certainty")
 
 @dataclass(frozen=True)
 class SurveyDesign:
-    r"""The design of a survey: columns of the public table that say how its records were drawn.
+    r"""The design of a survey: the columns that describe how the public records were drawn.
 
-    Sanitizers take it as ``survey=``. These columns are then neither S nor U, and private records
-    do not need them.
+    Pass it to a sanitizer as ``survey=``. These columns are then part of neither S nor U, and
+    private records do not need them.
 
     Parameters
     ----------
     weights : str or int, optional
-        Column of sampling weights: how many people a record stands for. Positive numbers, which
-        need not be whole. None: all records have the same weight.
+        Column of sampling weights: how many people a record represents. Positive numbers, not
+        necessarily integers. None: all records have the same weight.
     strata : str, int or list of them, optional
-        Column of strata, within which records or clusters were drawn independently of one another;
-        of several columns, the combinations.
+        Column of strata, within which records or clusters were drawn independently; for several
+        columns, their combinations.
     clusters : str, int or list of them, optional
-        Column of primary sampling units, such as households, schools or places; of several columns,
-        the combinations. None: records were drawn one by one.
+        Column of primary sampling units, such as households, schools or places; for several
+        columns, their combinations. None: records were drawn individually.
     nest : bool, default=False
         Whether the clusters' codes are unique only within each stratum. If not, as in R's
         ``survey``, a code in two strata is an error.
     singleton : {"error", "center", "certainty"}, default="error"
-        What to do with a stratum of one cluster, of which no variance can be estimated: refuse it;
-        take its distance from the mean of all clusters, which is cautious (R: "adjust"); or take it
-        for drawn with certainty, so that it adds no variance.
+        What to do with a stratum of a single cluster, for which no variance can be estimated: raise
+        an error; use its distance from the mean of all clusters, which is conservative (R:
+        "adjust"); or treat it as drawn with certainty, so that it adds no variance.
     replicate_weights : sequence of str or int, optional
         Columns of replicate weights (balanced repeated replication, jackknife, bootstrap), from
         which variances are estimated instead of `strata` and `clusters`.
     scale : float, optional
-        What the sum of squared deviations of the replicates is multiplied by: 1/R for R balanced
-        half samples, 1/(R (1 - k)²) with Fay's k, (R - 1)/R for the jackknife.
+        Factor of the sum of squared deviations of the replicates: 1/R for R balanced half samples,
+        1/(R (1 - k)²) with Fay's k, (R - 1)/R for the jackknife.
     max_weight : float or str, optional
         The largest weight that the design could give a record; with `clusters`, the largest sum
-        of weights that it could give a cluster. It must be known from the design: the largest of
-        the table will not do. The exact sets (``radius="finite-sample"``) need it. A str is a
-        column with that of each record's stratum: the column of `weights` itself, if the design
-        gives all records of a stratum one weight.
+        of weights that it could give a cluster. It must be known from the design, because the
+        largest weight in the table may be smaller. The exact sets (``radius="finite-sample"``) need
+        it. A str names a column with the largest weight of each record's stratum; this may be the
+        column of `weights` itself, if all records of a stratum have the same weight by design.
     stratum_sizes : str or int, optional
-        Column of how many people of the population are in each record's stratum, or of numbers in
-        proportion, known from the design. The exact sets need it where there are `strata`; all
-        others go by `weights`, and refuse sizes without them.
+        Column with the population size of each record's stratum, or numbers in proportion, known
+        from the design. The exact sets need it if there are `strata`; all other sets use `weights`,
+        and raise an error for sizes without weights.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or two do not go together.
+        If a parameter is out of range, or two parameters are incompatible.
 
     Notes
     -----
@@ -321,7 +321,8 @@ class SurveyDesign:
     probability in proportion to its weight, and of each cluster one at most. If records (or
     clusters) were drawn independently, with probabilities inverse to their weights, this part is an
     independent sample of the population, and the set holds for any number of records (Theorem 39).
-    Of strata, whose sizes were fixed, it keeps as many as a sample of the population would have.
+    From strata, whose sizes were fixed, it keeps as many records as a sample of the population
+    would have.
 
     References
     ----------
@@ -345,7 +346,7 @@ class SurveyDesign:
     stratum_sizes: Any = None
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a table."""
+        """Check the parameters as far as possible without a table."""
         check_flag("nest", self.nest)
         check_choice("singleton", self.singleton, SINGLETONS)
         for name in ("strata", "clusters"):
@@ -389,7 +390,7 @@ class SurveyDesign:
 
     @property
     def columns(self) -> tuple[Any, ...]:
-        """The columns of the public table that it names, each once."""
+        """The columns of the public table that the design names, without duplicates."""
         named: list[Any] = []
         max_weight = self.max_weight if isinstance(self.max_weight, str) else None
         drawn = (self.weights, self.strata, self.clusters, self.replicate_weights)
@@ -405,7 +406,7 @@ class SurveyDesign:
         Parameters
         ----------
         column : callable
-            Given a column that the design names, returns its values, an array of shape (n,).
+            Function from a column named by the design to its values, an array of shape (n,).
         sums : WeightSums, optional
             The weights, where each row stands for several records of one cluster.
 
@@ -417,7 +418,7 @@ class SurveyDesign:
         ------
         ValueError
             If weights are not positive numbers, a stratum or a cluster is missing, a cluster is in
-            two strata, or what is stated of strata differs within one.
+            two strata, or a stratum's size or largest weight differs between its records.
 
         Examples
         --------
@@ -476,10 +477,10 @@ class SurveyDesign:
         return np.full(int(strata.max()) + 1, float(self.max_weight))
 
     def check_weighted(self) -> None:
-        """Refuse a design whose strata have stated sizes that no weights follow.
+        """Reject a design that states sizes of strata but has no weights.
 
-        The exact sets keep records of each stratum by its size. Everything else weighs records by
-        `weights` alone: without them, the distribution is that of the sample.
+        The exact sets keep records of each stratum by its size. Everything else weights records by
+        `weights` alone, so that without them the distribution is that of the sample.
 
         Raises
         ------
@@ -497,10 +498,10 @@ class SurveyDesign:
     def from_svy(cls, sample: Any) -> "SurveyDesign":
         """Read the design of a sample of the package ``svy``; fit sanitizers on ``sample.data``.
 
-        Codes of ``psu`` are nested within ``stratum`` there, and so they are here. Replicate
-        weights replace strata and clusters, as in svy's estimates. Later stages of
-        sampling (``ssu``) need no column, and ``pop_size`` is not used: without the correction for
-        a finite population sets are somewhat wider.
+        Codes of ``psu`` are nested within ``stratum``, as in svy. Replicate weights replace strata
+        and clusters, as in svy's estimates. Later stages of sampling (``ssu``) need no column, and
+        ``pop_size`` is not used: without the correction for a finite population sets are somewhat
+        wider.
 
         Parameters
         ----------
@@ -513,27 +514,28 @@ class SurveyDesign:
         Raises
         ------
         ValueError
-            If the design has something that has no equivalent here: selection probabilities without
-            weights, replicates with coefficients that differ, or another rule for singletons.
+            If the design has no equivalent here: selection probabilities without weights,
+            replicates with unequal coefficients, or a different rule for singletons.
         """
         return cls(**design_of_svy(sample))
 
     def complete(self, sample: Any, answers: Any = None, *, within: Sequence[Any] = ()) -> Any:
-        """Drop records without an answer; others of their class then stand for them as well.
+        """Drop records without an answer and raise the weights of the others in their class.
 
         The weights of a class's other records are multiplied by one factor, so that their sum stays
-        the same. The estimates are right if, within a class, it does not depend on the answer
-        whether it is missing ("missing at random").
+        the same. The estimates are correct if, within a class, whether an answer is missing does
+        not depend on the answer ("missing at random").
 
         Parameters
         ----------
         sample : array, list of rows or data frame of shape (n, n_columns)
             The public table, with the columns of the design.
         answers : str, int or list, optional
-            Columns whose values must be there. None: all columns that the design does not name.
+            Columns whose values must not be missing. None: all columns that the design does not
+            name.
         within : sequence of str or int, default=()
-            Columns that make the classes, without missing values. If values of U are missing, the
-            secret should be one of them. Without any, all records are one class.
+            Columns that define the classes, without missing values. Include the secret if values of
+            U are missing. By default, all records form one class.
 
         Returns
         -------
@@ -543,12 +545,12 @@ class SurveyDesign:
         Raises
         ------
         ValueError
-            If the design has no weights, there are no such columns, or a class has no complete
+            If the design has no weights, a column does not exist, or a class has no complete
             record.
 
         Notes
         -----
-        The factors are estimated, and variances take them for known. An exact set
+        The factors are estimated, but variances treat them as known. An exact set
         (``radius="finite-sample"``) does not hold for adjusted weights.
 
         Examples
@@ -570,19 +572,19 @@ class SurveyDesign:
 
 @dataclass(frozen=True)
 class SurveySummary:
-    """How the design of a survey was taken into account.
+    """How a fit took the design of a survey into account.
 
     Attributes
     ----------
     design : SurveyDesign
-        The design, as it was stated.
+        The stated design.
     exact : bool
         Whether an independent part of the records was kept; if not, the covariance of the estimates
         was estimated.
     n_rows, n_records : int
         Rows of the table, and records that were counted.
     n_clusters : int
-        Clusters, or records where none are stated.
+        Clusters, or records if no clusters are stated.
     degrees : int
         Degrees of freedom of the estimated covariance.
     effective : tuple of (secret, float)
@@ -599,7 +601,7 @@ class SurveySummary:
     effective: tuple[tuple[Any, float], ...] = ()
 
     def describe(self) -> str:
-        """State what was done, and what it assumes."""
+        """Describe what was done, and its assumptions."""
         of = f"a survey of {self.n_rows:,} records ({self.design!r})"
         unit = "clusters" if self.design.clusters is not None else "records"
         if self.exact:

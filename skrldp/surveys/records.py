@@ -1,4 +1,4 @@
-"""The records of a survey: their design, what they estimate, and the part that is independent."""
+"""The records of a survey: their design, their estimates, and the subset that is independent."""
 
 import hashlib
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from skrldp._typing import Floats, Indices
 
 @dataclass(frozen=True, eq=False)
 class WeightSums:
-    """Weights of records by the rows that stand for them, arrays of shape (n,).
+    """Weights of records, aggregated by the rows that represent them, arrays of shape (n,).
 
     Attributes
     ----------
     counts : integer array
-        How many records each row stands for.
+        How many records each row represents.
     present : array
         How many of them have a weight.
     least, most : arrays
@@ -39,7 +39,7 @@ class WeightSums:
 
 @dataclass(frozen=True, eq=False)
 class SurveyRecords:
-    """Weights, strata and clusters of records, or of rows that stand for several of one cluster.
+    """Weights, strata and clusters of records, or of rows that aggregate a cluster's records.
 
     Attributes
     ----------
@@ -50,19 +50,19 @@ class SurveyRecords:
     clusters : integer array of shape (n,) or None
         Codes from 0; each cluster is in one stratum. None: each record is a cluster.
     singleton : {"error", "center", "certainty"}
-        What becomes of a stratum of one cluster.
+        What to do with a stratum of a single cluster.
     replicates : array of shape (n, R) or None
         Replicate weights.
     scale : float or None
         Factor of the replicates' sum of squares.
     counts : integer array of shape (n,) or None
-        How many records each row stands for; None if each is one.
+        How many records each row represents; None if each represents one.
     sums_of_squares : array of shape (n,) or None
         Of their weights.
     max_weights : array of shape (strata,) or None
-        The largest weight, or sum of a cluster's weights, that the design could give.
+        The largest weight, or largest sum of a cluster's weights, that the design permits.
     stratum_sizes : array of shape (strata,) or None
-        Numbers in proportion to the population's strata.
+        Numbers in proportion to the strata's population sizes.
     """
 
     weights: Floats
@@ -88,7 +88,7 @@ class SurveyRecords:
 
     @property
     def are_clustered(self) -> bool:
-        """Whether some cluster has several records."""
+        """Whether any cluster has several records."""
         return self.n_clusters < self.n_records
 
     @property
@@ -172,9 +172,9 @@ class SurveyRecords:
 # --- Estimates of a population's distribution, with their covariance ------------------------------
 
 
-MOST_CELLS = 2_000  # of which a covariance is kept: 32 megabytes
-# People that the integers of `shares` stand for, and the fewest that a cell may have: its
-# share is then exact to 5e-5 of itself. A survey of a hundred million records is far above that.
+MOST_CELLS = 2_000  # maximum number of cells with a stored covariance: 32 megabytes
+# Total of the integers in `shares`, and the minimum of a nonempty cell, whose share is then exact
+# to a relative error of 5e-5. A survey of a hundred million records is far above that.
 _SCALE = 10**15
 _FEWEST = 10**4
 
@@ -221,7 +221,7 @@ class SurveyTotals(ReadOnly):
         Raises
         ------
         ValueError
-            If no variance can be estimated, or nearly all weight is on few records.
+            If no variance can be estimated, or a few records have nearly all the weight.
 
         Examples
         --------
@@ -256,11 +256,11 @@ class SurveyTotals(ReadOnly):
 
     @cached_property
     def shares(self) -> NDArray[np.int64]:
-        """Integers in proportion to the totals, at least 10,000 where a cell has records."""
+        """Integers in proportion to the totals, at least 10,000 for cells with records."""
         return read_only(np.rint(self.totals * (_SCALE / self.totals.sum())).astype(np.int64))
 
     def arranged(self, cells: NDArray[np.integer[Any]], n_cells: int) -> "SurveyTotals":
-        """Return the totals of other cells: sums of these.
+        """Return the totals of coarser cells, each the sum of several of these.
 
         Parameters
         ----------
@@ -291,32 +291,32 @@ class SurveyTotals(ReadOnly):
 
 _SALT = b"skrldp: an independent part of a survey, version 1\n"
 _BITS = 53
-# How often a table is refused as a stratum has too few records. Half of it lets a sample of four
-# strata of 250 be 1 % smaller, twice as much 1 % larger.
+# Probability that a table is rejected because a stratum has too few records. Half of it makes a
+# sample of four strata of 250 records 1 % smaller, twice as much 1 % larger.
 _RUN_OUT = 1e-3
 
 
 def independent_part(
     records: SurveyRecords, content: NDArray[np.bytes_] | list[bytes]
 ) -> NDArray[np.bool_]:
-    """Tell which records to keep, so that those kept are an independent sample of the population.
+    """Return which records to keep so that they are an independent sample of the population.
 
-    A record is kept with probability ``weight / max_weight``; of a cluster one record at most, with
-    probability ``sum of weights / max_weight``, drawn in proportion to the weights. If records (or
-    clusters) were drawn independently with probabilities inverse to their weights, those kept are
-    drawn independently, with equal probability within their stratum. Of several strata, as many of
-    them are kept as a sample of the population would have (Theorem 39).
+    A record is kept with probability ``weight / max_weight``; at most one record of a cluster is
+    kept, with probability ``sum of weights / max_weight``, drawn in proportion to the weights. If
+    records (or clusters) were drawn independently with probabilities inverse to their weights,
+    the records kept are drawn independently, with equal probability within their stratum. From
+    several strata, as many are kept as a sample of the population would have (Theorem 39).
 
-    The coins come from a digest of the sorted table, with a fixed salt: nobody can toss again until
-    they like the result, and the order of the rows does not matter. Whatever is proved about the
-    result takes that digest for a random oracle.
+    The random choices come from a digest of the sorted table with a fixed salt, so that nobody can
+    repeat them until they like the result, and the order of the rows does not matter. Proofs about
+    the result model the digest as a random oracle.
 
     Parameters
     ----------
     records : SurveyRecords
-        With the largest weight that the design could give, and the sizes of strata.
+        With the largest weight that the design permits, and the sizes of strata.
     content : sequence of n bytes
-        What each record says, weights and clusters included.
+        The content of each record, including weights and clusters.
 
     Returns
     -------
@@ -325,8 +325,8 @@ def independent_part(
     Raises
     ------
     ValueError
-        If there are replicate weights, or strata of unknown sizes; if a weight is larger than the
-        largest; or a stratum has fewer records than a sample of the population would have.
+        If there are replicate weights, or strata of unknown sizes; if a weight exceeds the stated
+        largest; or if a stratum has fewer records than a sample of the population would have.
     """
     assert records.max_weights is not None
     if records.replicates is not None:
@@ -351,7 +351,7 @@ def independent_part(
 
 
 def _check_weights(records: SurveyRecords) -> None:
-    """Refuse weights that are larger than the design's largest."""
+    """Reject weights larger than the design's largest."""
     assert records.max_weights is not None
     mass, strata = records.weights, records.strata
     if records.clusters is not None:
@@ -375,7 +375,7 @@ def _as_drawn_from_all(
 ) -> NDArray[np.bool_]:
     """Keep as many records of each stratum as a sample of the population would have.
 
-    The size of that sample depends on nothing but the numbers of records that strata have.
+    The size of that sample depends only on the strata's numbers of records.
     """
     assert records.stratum_sizes is not None
     _, first = np.unique(records.strata[order], return_index=True)
@@ -403,7 +403,7 @@ def _as_drawn_from_all(
 
 
 def _sample_size(there: Indices, shares: Floats) -> int:
-    """Return the largest size of a sample in which hardly ever a stratum has more than `there`."""
+    """Return the largest sample size at which a stratum rarely needs more than `there` records."""
     low, high = 0, int(there.sum()) + 1
     while high - low > 1:
         size = (low + high) // 2
@@ -424,16 +424,16 @@ def _coins(content: NDArray[np.bytes_] | list[bytes]) -> tuple[Floats, Indices]:
 
 
 def _one_of_each(records: SurveyRecords, coins: Floats, order: Indices) -> NDArray[np.bool_]:
-    """Keep one record of some clusters: the coin of a cluster's first record is the cluster's.
+    """Keep one record of selected clusters, using the random number of each cluster's first record.
 
-    One uniform number decides both: below ``mass / max_weight`` it is uniform up to there, and says
-    which record.
+    One uniform number decides both: given that it is below ``mass / max_weight``, it is uniform up
+    to that value and selects the record.
     """
     assert records.clusters is not None and records.max_weights is not None
     sequence = order[np.argsort(records.clusters[order], kind="stable")]
     cluster = records.clusters[sequence]
     first = np.flatnonzero(np.r_[True, cluster[1:] != cluster[:-1]])
-    # Of each cluster, a point on the line of its weights.
+    # A point on the cumulative weights of each cluster.
     point = coins[sequence[first]] * records.max_weights[records.strata[sequence[first]]]
     ends = np.cumsum(records.weights[sequence])
     starts = np.r_[0.0, ends[:-1]]
@@ -446,7 +446,7 @@ def _one_of_each(records: SurveyRecords, coins: Floats, order: Indices) -> NDArr
 
 
 def _uniform(seed: bytes, n: int) -> Floats:
-    """Return n numbers from [0, 1), of 53 bits each."""
+    """Return n uniform numbers from [0, 1), with 53 random bits each."""
     stream = hashlib.shake_256(seed).digest(8 * n)
     bits = np.frombuffer(stream, dtype="<u8") >> np.uint64(64 - _BITS)
     return bits.astype(np.float64) * 2.0**-_BITS
