@@ -1,9 +1,9 @@
-r"""What a mechanism leaks at the worst of all distributions of (S, U): ratios of its entries.
+r"""A mechanism's leakage at the worst of all distributions of (S, U), from ratios of its entries.
 
 Over all distributions of U given S the leakage is the logarithm of the largest ratio of two
 entries of a row with different secrets (docs/proofs.md, Theorem 26); to somebody who knows U, of
-two entries with the same value of U (Theorem 29). So no set and no search is needed, and equal
-reports multiply the ratio: k of them leak k times as much.
+two entries with the same value of U (Theorem 29). Therefore neither a set nor a search is needed,
+and equal reports multiply the ratio: k of them leak k times as much.
 """
 
 import math
@@ -17,16 +17,15 @@ from skrldp._arrays import ROWS, chunks
 from skrldp._typing import Floats
 from skrldp.mechanism.forms import BlockForm, Form, ValuesForm
 
-# What the logarithm of a quotient of two numbers is raised by, absolute and relative. Reading both
-# as floats, dividing and taking the logarithm make errors of less than three units.
+# Absolute and relative increase of the logarithm of a quotient of two numbers. Conversion to
+# floats, division and logarithm have errors of less than three units in total.
 _ROUNDING = 4.0 * sys.float_info.epsilon
 
 
 def leakage_over_all(mechanism: Form | Floats, n_secrets: int) -> tuple[float, float]:
-    """Bound one report's leakage over all distributions, and to somebody who knows U.
+    """Bound one report's leakage over all distributions, and to an observer who knows U.
 
-    The integers that are sampled are compared, so both are exact up to their last digits, which are
-    rounded upwards.
+    The sampled integers are compared, so both are exact except for rounding upwards.
 
     Shapes: `mechanism` (b, a1 * a2). Returns `eps_worst_case, eps_given_u`: in nats.
     """
@@ -51,7 +50,7 @@ def leakage_over_all(mechanism: Form | Floats, n_secrets: int) -> tuple[float, f
 
 
 def _like_all_reports(form: BlockForm) -> NDArray[Any]:
-    """Take one report of four weights, and as many secrets and values as have other weights."""
+    """Return a row that stands for every report of a block mechanism, shape (1, at most 6)."""
     table = form.table
     of_secret = [table.same, table.same_secret][: table.n_values]
     foreign = [table.same_value, table.other][: table.n_values]
@@ -59,7 +58,7 @@ def _like_all_reports(form: BlockForm) -> NDArray[Any]:
 
 
 def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
-    """Log of the largest ratio of an entry of `most` to one of `least` of another secret.
+    """Log of the largest ratio of an entry of `largest` to one of `smallest` of a different secret.
 
     Both have shape (n, a1), and entries of the same row are compared.
     """
@@ -68,14 +67,14 @@ def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
     first, last = largest.argmax(axis=1), smallest.argmin(axis=1)
     upper, second = np.partition(largest, [-2, -1], axis=1)[:, :-3:-1].T
     lower, second_least = np.partition(smallest, [0, 1], axis=1)[:, :2].T
-    # The largest over the least, if their secrets differ; else one of them and the next to the
-    # other. The other values are not larger.
+    # The largest over the smallest entry if their secrets differ; otherwise one of the two and the
+    # runner-up of the other. All other ratios are not larger.
     ends = np.where(first != last, upper, second)
     return max(_log_ratio(upper, second_least), _log_ratio(ends, lower))
 
 
 def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
-    """Bound the largest log-ratio; 0 / 0 is 1, for a report that nobody sends."""
+    """Bound the largest log-ratio; 0 / 0 is 1, for reports that are never sent."""
     differ = upper > lower
     if not differ.any():
         return 0.0
@@ -96,7 +95,7 @@ def outwards(value: float) -> float:
 
 
 def inwards(value: float) -> float:
-    """Lower a bound that was raised until the exact value is not below it."""
+    """Lower a bound that was raised by rounding to at most the exact value."""
     return value if math.isinf(value) else max(0.0, value - 2.0 * _ROUNDING * (1.0 + value))
 
 

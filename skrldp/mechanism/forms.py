@@ -1,4 +1,4 @@
-"""The forms of a mechanism: a dense weight matrix, one of U's values alone, or four weights.
+"""The forms of a mechanism: a dense weight matrix, a matrix over values of U, or four weights.
 
 A form holds numbers without names: weights over a power of two, how to sample them, and what can
 be computed from them. The mechanism adds the alphabets.
@@ -53,7 +53,7 @@ class Form(ReadOnly, ABC):
 
     @abstractmethod
     def columns(self, cells: NDArray[Any]) -> Floats:
-        """Probabilities of the reports in some cells, without the whole matrix.
+        """Probabilities of the reports in given cells, without the whole matrix.
 
         Shapes: `cells` (m,); returns (b, m).
         """
@@ -72,7 +72,7 @@ class Form(ReadOnly, ABC):
 
     @property
     def observe(self) -> str:
-        """What the mechanism sees of a person: "all", or "nonsensitive", U alone."""
+        """What the mechanism observes of a record: "all", or "nonsensitive" for U alone."""
         return "all"
 
     @property
@@ -114,7 +114,7 @@ class DenseForm(Form):
         return AliasTable.from_weights(self.table, self.bits)
 
     def columns(self, cells: NDArray[Any]) -> Floats:
-        """Probabilities of the reports in some cells: (m,) to (b, m)."""
+        """Probabilities of the reports in given cells: (m,) to (b, m)."""
         return self.matrix[:, cells]
 
     def mutual_information(self, joint: Floats) -> float:
@@ -133,7 +133,7 @@ class DenseForm(Form):
 
 @dataclass(frozen=True, eq=False)
 class ValuesForm(Form):
-    """One column of weights for each value of U: the secret is not seen."""
+    """One column of weights for each value of U, because the secret is not observed."""
 
     table: NDArray[np.int64]  # (b, a2), the weights
     bits: int  # binary logarithm of their denominator
@@ -152,7 +152,7 @@ class ValuesForm(Form):
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """Integer weights, shape (b, a): the columns of U, again for every secret."""
+        """Integer weights, shape (b, a): the columns of U, repeated for every secret."""
         weights = np.tile(self.table, (1, self.n_secrets))
         weights.setflags(write=False)
         return weights
@@ -166,16 +166,16 @@ class ValuesForm(Form):
         """Positions in the sampler's table for codes of cells or of values of U: (n,) to (n,)."""
         n_values = self.table.shape[1]
         codes = check_codes(codes, self.shape[1])
-        if np.iinfo(codes.dtype).max < n_values:  # such codes are all below
+        if np.iinfo(codes.dtype).max < n_values:  # codes of values are all below
             return codes
-        # The same for all codes: a shorter way for the first secret would reveal it by its time,
-        # and so would a remainder, which takes longer for larger numbers; NumPy's quotient does
-        # not.
+        # The same operations for all codes: a shortcut for the first secret would reveal it by its
+        # time, and so would a remainder, which takes longer for larger numbers; NumPy's quotient
+        # does not.
         divisor = codes.dtype.type(n_values)
         return codes - codes // divisor * divisor
 
     def columns(self, cells: NDArray[Any]) -> Floats:
-        """Probabilities of the reports in some cells: (m,) to (b, m)."""
+        """Probabilities of the reports in given cells: (m,) to (b, m)."""
         return self._by_value[:, cells % self.table.shape[1]]
 
     def mutual_information(self, joint: Floats) -> float:
@@ -244,7 +244,7 @@ class BlockForm(Form):
         return weights
 
     def columns(self, cells: NDArray[Any]) -> Floats:
-        """Probabilities of the reports in some cells: (m,) to (a, m)."""
+        """Probabilities of the reports in given cells: (m,) to (a, m)."""
         same, same_secret, same_value, different = self.blocks
         n_values = self.table.n_values
         reports = np.arange(self.shape[0])[:, None]
@@ -300,7 +300,7 @@ def slot_bits(n_symbols: int) -> int:
 def as_distribution(
     distribution: ArrayLike, secrets: Sequence[Any], values: Sequence[Any]
 ) -> Floats:
-    """Return a distribution of (S, U) as an array; refuse one of a different shape."""
+    """Return a distribution of (S, U) as an array; reject one of a different shape."""
     table, expected = np.asarray(distribution, dtype=float), (len(secrets), len(values))
     if table.shape != expected:
         raise ValueError(f"the distribution must have shape {expected}, got {table.shape}.")
@@ -308,7 +308,7 @@ def as_distribution(
 
 
 def check_matrix(matrix: ArrayLike, n_cells: int) -> Floats:
-    """Refuse what is not a matrix of probabilities with a column for each cell."""
+    """Reject anything but a matrix of probabilities with a column for each cell."""
     probabilities = real_numbers(matrix, "the matrix").astype(float)
     if probabilities.ndim != 2 or probabilities.shape[1] != n_cells or len(probabilities) == 0:
         raise ValueError(
@@ -335,7 +335,8 @@ def round_columns(probabilities: Floats, bits: int) -> NDArray[np.int64]:
     remainder = np.where(scaled > 0, scaled - weights, -1.0)
     rank = np.argsort(np.argsort(-remainder, axis=0, kind="stable"), axis=0, kind="stable")
     weights += rank < missing
-    # Rounding errors in the sums can leave a few units over or short: the largest entry takes them.
+    # Rounding errors in the sums can leave a few units too many or too few: the largest entry
+    # absorbs them.
     columns = np.arange(weights.shape[1])
     weights[weights.argmax(axis=0), columns] += unit - weights.sum(axis=0)
     return weights

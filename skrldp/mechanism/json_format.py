@@ -1,6 +1,6 @@
 """A mechanism's JSON: strict reading, and canonical writing.
 
-`docs/client.md` describes every field. Reading gives the parts of a :class:`~skrldp.Mechanism`.
+`docs/client.md` describes every field. Reading returns the parts of a :class:`~skrldp.Mechanism`.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# A parsed text takes about 70 bytes for each list, and twice that where JavaScript runs. The
-# largest mechanism whose values are pairs of dates has 3 million brackets.
+# Parsed JSON takes about 70 bytes per list in Python, and twice that in JavaScript. The largest
+# mechanism whose values are pairs of dates has 3 million brackets.
 MOST_CHARACTERS = 1 << 28
 MOST_BRACKETS = 1 << 22
-# Of numbers above all: the largest matrix that is made has 16 million weights, its table a million
-# counts.
+# Mainly numbers: the largest matrix that designs produce has 16 million weights, its table a
+# million counts.
 MOST_COMMAS = 17 << 20
-_LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python's integers may have
+_LONG = re.compile("(?<![0-9])[0-9]{4301}")  # more digits than Python parses as an integer
 
 FORMAT = "skrldp-mechanism"
 VERSION = 5
 MANIFEST = "skrldp-manifest"
 MANIFEST_VERSION = 2
 _VERSIONS = {FORMAT: VERSION, MANIFEST: MANIFEST_VERSION}
-# Hints for JSON of the other format.
+# Hints for JSON of a different format.
 _INSTEAD = {
     MANIFEST: " It is a manifest of several mechanisms. Read it with Manifest.from_json.",
     FORMAT: " It is a single mechanism. Read it with Mechanism.from_json.",
@@ -65,9 +65,9 @@ _NEEDED = ("format", "version", "columns", "secrets", "values", "denominator_bit
 
 
 def write(mechanism: Any, *, public: bool) -> str:
-    """Write the canonical JSON of a :class:`Mechanism`, with what estimates need or without.
+    """Write the canonical JSON of a :class:`Mechanism`, with or without the public counts.
 
-    Returns str: the same for equal mechanisms; :func:`read` gives an equal one back. Raises
+    Returns str: the same for equal mechanisms; :func:`read` returns an equal mechanism. Raises
     ValueError if :func:`read` would refuse it. Raises TypeError if a category is of a type that
     JSON cannot hold.
     """
@@ -124,7 +124,7 @@ def write_manifest(
 
 
 def read(text: str | bytes, *formats: str) -> tuple[list[Any] | None, list[dict[str, Any]]]:
-    """Read JSON of one of some formats; whitespace and the order of keys do not matter.
+    """Read JSON of one of the given formats; whitespace and the order of keys do not matter.
 
     Returns `weights` of a manifest's blocks, None for a mechanism; `parts`, the attributes of each
     mechanism by name. Raises TypeError if `text` is neither str nor bytes. Raises ValueError if it
@@ -145,7 +145,7 @@ def read(text: str | bytes, *formats: str) -> tuple[list[Any] | None, list[dict[
 
 
 def _fields_of(text: str | bytes, *wanted: str) -> dict[str, Any]:
-    """Parse JSON that says which format it has."""
+    """Parse JSON that states its format."""
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"Expected a mechanism's JSON as str or bytes, got {type(text).__name__}.")
     try:
@@ -180,7 +180,7 @@ def _check_format(fields: Any, *wanted: str) -> None:
 
 
 def _check_size(text: str) -> None:
-    """Refuse a text that would fill the memory, before it is parsed."""
+    """Reject a text that would exhaust the memory, before it is parsed."""
     for number, limit, unit in (
         (len(text), MOST_CHARACTERS, "characters"),
         (text.count("[") + text.count("{"), MOST_BRACKETS, "opening brackets"),
@@ -237,7 +237,7 @@ _OF_SURVEYS = {"records": "survey_records", "size": "survey_size"}
 
 
 def _public_as_json(public: PublicSummary) -> dict[str, Any]:
-    """Write a summary; what is optional and not known is left out."""
+    """Write a summary, omitting unknown optional fields."""
     numbers = {key: getattr(public, name) for key, name in _OF_SURVEYS.items()}
     stated = {key: number for key, number in numbers.items() if number is not None}
     if public.numbers is not None:
@@ -252,7 +252,7 @@ def _public_numbers_as_json(numbers: PublicNumbers | None) -> dict[str, Any] | N
 
 
 def _public_numbers(entry: Any) -> PublicNumbers | None:
-    """Read what is written of one column."""
+    """Read the numbers of one column."""
     if entry is None:
         return None
     fields = _object(entry, "each of public numbers")
@@ -287,7 +287,7 @@ def _public(entry: Any, shape: tuple[int, int]) -> PublicSummary:
 
 
 def _add_public(entry: Any, mechanisms: Sequence[dict[str, Any]]) -> None:
-    """Read the summary of each block's table into its parts; null where there is none."""
+    """Read the summary of each block's table into its parts; null if there is none."""
     fields = _object(entry, "public")
     check_keys(fields, ("blocks",), (), "public")
     blocks = _list(fields["blocks"], "the blocks of public")
@@ -412,8 +412,8 @@ def _check(
     columns: Sequence[tuple[Any, bool]],
     form: Form,
 ) -> None:
-    """Check that the parts fit together."""
-    if isinstance(form, BlockForm):  # its symbols are the cells, which repeat if an alphabet does
+    """Check that the parts are consistent."""
+    if isinstance(form, BlockForm):  # its symbols are unique if the alphabets are
         check_alphabets(secrets, values, None, columns)
         table = form.table
         four = (table.same, table.same_secret, table.same_value, table.other)
@@ -424,5 +424,5 @@ def _check(
 
 
 def _table_of(form: Form) -> NDArray[np.int64]:
-    """Weights in their written form: by values of U if the mechanism observes U alone."""
+    """Weights in their written form: by values of U if the mechanism observes only U."""
     return form.table if isinstance(form, ValuesForm) else form.weights

@@ -24,14 +24,14 @@ MOST_SYMBOLS = 1 << 16  # of a matrix of weights
 
 
 def malformed(problem: str) -> ValueError:
-    """Return the error that says what is wrong with a mechanism."""
+    """Return the error for an invalid mechanism."""
     return ValueError(f"the mechanism is malformed: {brief(problem)}.")
 
 
 def check_keys(
     fields: dict[str, Any], needed: Sequence[str], optional: Sequence[str], where: str
 ) -> None:
-    """Check that an object has the keys it needs, and no others but the optional ones."""
+    """Check that an object has all required keys, and no unknown ones."""
     if wrong := wrong_keys(fields, needed, optional, where):
         raise malformed(wrong)
 
@@ -84,10 +84,10 @@ def check_numbers(n_secrets: int, n_values: int, n_symbols: int = 1) -> None:
 
 
 def unique_key(name: Any) -> Any:
-    """Return a key that is equal for equal names, and is looked up fast whatever the names are.
+    """Return a key that is equal for equal names, and is found quickly whatever the names are.
 
-    Python hashes numbers by a known rule, so that somebody can choose many with one hash, which a
-    dictionary takes quadratic time to distinguish. The hashes of strings depend on a random number.
+    Python hashes numbers by a known rule, so an attacker can choose many with the same hash, for
+    which a dictionary takes quadratic time. The hashes of strings depend on a random number.
     """
     if isinstance(name, tuple):
         return tuple(map(unique_key, name))
@@ -101,7 +101,7 @@ def unique_key(name: Any) -> Any:
 
 
 def _check_arity(label: str, names: Sequence[Any], columns: Sequence[Any]) -> None:
-    """Check that one column has categories, and others tuples of them: U's may be empty."""
+    """Check that a single column has categories, and several have tuples; U may be empty."""
     n = len(columns)
     widths = {len(name) if isinstance(name, tuple) else 1 for name in names}
     if (
@@ -118,7 +118,7 @@ def check_blocks(
     """Check that four weights are a distribution on the cells."""
     if not 1 <= bits <= 53:
         raise malformed(f"blocks must have 1 to 53 denominator bits, got {bits}")
-    if min(blocks) < 0 or max(blocks) > 1 << bits:  # also one that no report has
+    if min(blocks) < 0 or max(blocks) > 1 << bits:  # also a probability that no report has
         raise malformed("weights are negative or too large")
     counts = (1, n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
     total = sum(weight * count for weight, count in zip(blocks, counts, strict=True))
@@ -139,7 +139,7 @@ def check_weights(weights: NDArray[np.int64], bits: int) -> None:
         )
     if weights.min() < 0:
         raise malformed("weights are negative")
-    # No more than 2**16 weights of at most 2**48: sums cannot wrap round to 2**bits.
+    # At most 2**16 weights of at most 2**48, so sums cannot wrap around to 2**bits.
     wrong = weights.max(axis=0) > 1 << bits
     wrong |= weights.sum(axis=0, dtype=np.uint64) != 1 << bits
     if wrong.any():
@@ -150,7 +150,7 @@ def check_weights(weights: NDArray[np.int64], bits: int) -> None:
 
 
 def whole(number: Any, where: str) -> int:
-    """Return an integer from the field `where`; True and 1.0 are refused."""
+    """Return an integer from the field `where`; True and 1.0 are rejected."""
     if type(number) is not int:
         raise malformed(f"{where} must hold integers, got {number!r}")
     return number
@@ -169,10 +169,10 @@ _DEEPEST = 4  # levels: an alphabet of reports, each a cell, whose secret is a t
 
 
 def scalars(names: Iterable[Any]) -> tuple[Any, ...]:
-    """Turn NumPy's scalars into Python's, in a sequence of categories or of tuples of them.
+    """Convert NumPy scalars to Python's, in a sequence of categories or of tuples of them.
 
-    Dates, times and durations become those of :mod:`datetime`, as they do in tables: NumPy itself
-    would turn those in nanoseconds into integers.
+    Dates, times and durations become those of :mod:`datetime`, as in tables, because NumPy itself
+    converts those in nanoseconds to integers.
     """
     return tuple(_scalar(name) for name in names)
 
@@ -210,7 +210,7 @@ def as_json(value: Any, depth: int = 1) -> Any:
         raise TypeError(
             f"{value!r} has nanoseconds, which JSON cannot store. Round it to microseconds."
         )
-    for name, kind in _TIMES.items():  # datetime first: it is a date too
+    for name, kind in _TIMES.items():  # datetime first, because it is also a date
         if isinstance(value, kind):
             return {name: _written(value, kind)}
     if isinstance(value, datetime.timedelta):
@@ -221,7 +221,7 @@ def as_json(value: Any, depth: int = 1) -> Any:
     )
 
 
-# What to do with values of types that tables hold and JSON does not.
+# Remedies for values of types that exist in tables but not in JSON.
 _INSTEAD = {
     "bytes": "strings, as .str.decode('utf-8') or .hex() make them",
     "Decimal": "floats, as .astype(float) makes them, or strings",
@@ -235,9 +235,9 @@ _INSTEAD = {
 
 
 def check_categories(where: str, categories: Iterable[Any]) -> None:
-    """Refuse categories that a mechanism's JSON cannot hold, so that no client could report them.
+    """Reject categories that a mechanism's JSON cannot store, because no client could report them.
 
-    Raises TypeError if there is one; the message says what to use instead.
+    Raises TypeError if there is one, with a message that names an alternative.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def revive(value: Any, where: str, depth: int = 2) -> Any:
             return datetime.timedelta(microseconds=whole(content, kind))
         if kind in _TIMES and isinstance(content, str):
             moment = _TIMES[kind].fromisoformat(content)
-            if moment.isoformat() == content:  # nothing was cut off
+            if moment.isoformat() == content:  # the string was not truncated
                 return moment
     except (ValueError, OverflowError):
         pass
@@ -316,7 +316,7 @@ Others = bool | tuple[Any, ...] | None
 
 
 def check_others(others: Any, values: Sequence[Any]) -> None:
-    """Check that there is a value "other" where values are reported as such.
+    """Check that a column has the value "other" if values are reported as "other".
 
     Raises ValueError if they do not fit.
     """
@@ -355,10 +355,10 @@ def check_numbers_of(
     values: Sequence[Any],
     others: Sequence[Any] | None,
 ) -> None:
-    """Check that bins and knots are the categories of their columns.
+    """Check that bins and knots match the categories of their columns.
 
-    Where all unknown values are "other", some bins may be unknown as well. Raises ValueError if
-    they do not fit.
+    If all unknown values are "other", bins may be unknown as well. Raises ValueError if they do not
+    fit.
     """
     if not isinstance(numbers, tuple) or len(numbers) != len(columns) or not any(numbers):
         raise malformed(f"numbers must have an entry for each of {len(columns)} columns")
@@ -432,6 +432,6 @@ def numbers_from_json(entry: Any) -> Numbers | None:
         bins = Bins(edges, outside=outside)
     except ValueError as error:
         raise malformed(str(error).rstrip(".")) from None
-    if numbers_as_json(bins)["edges"] != points:  # midnight as a time, or another zone than UTC
+    if numbers_as_json(bins)["edges"] != points:  # midnight as a time, or a zone other than UTC
         raise malformed("edges must hold dates and times in their shortest form")
     return bins

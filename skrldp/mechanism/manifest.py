@@ -44,12 +44,12 @@ def weights_of(shares: ArrayLike) -> NDArray[np.int64]:
 
 
 def is_of_records(mechanism: Mechanism) -> bool:
-    """Whether all columns are sensitive: the block is then of these, and no secret is in common."""
+    """Whether all columns are sensitive, so that blocks have no secret in common."""
     return all(flag for _, flag in mechanism.columns)
 
 
 def secret_of(mechanism: Mechanism) -> tuple[Any, ...]:
-    """Return the names of the columns that every block has: those of S, where U has some."""
+    """Return the names of the columns in every block: those of S, if U has columns."""
     is_whole = is_of_records(mechanism)
     return () if is_whole else tuple(name for name, flag in mechanism.columns if flag)
 
@@ -68,7 +68,7 @@ def alphabets_of(mechanism: Mechanism) -> tuple[tuple[Any, ...], tuple[Any, ...]
 
 
 def check_together(mechanisms: Sequence[Mechanism]) -> None:
-    """Check that mechanisms are those of different blocks of one table."""
+    """Check that the mechanisms belong to different blocks of one table."""
     if not 0 < len(mechanisms) <= MOST_BLOCKS:
         raise ValueError(
             f"a manifest needs 1 to {MOST_BLOCKS:,} mechanisms, got {len(mechanisms):,}."
@@ -92,7 +92,7 @@ def check_together(mechanisms: Sequence[Mechanism]) -> None:
 
 
 def others_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Others]:
-    """Return which values each column of U has as "other"; refuse blocks that differ."""
+    """Return which values of each column of U are "other"; reject blocks that differ."""
     entries_by_name: dict[Any, Others] = {}
     for mechanism in mechanisms:
         entries = mechanism.others or (None,) * len(block_of(mechanism))
@@ -128,7 +128,7 @@ def columns_of(mechanisms: Sequence[Mechanism], others: dict[Any, Others]) -> tu
 
 
 def numbers_of(mechanisms: Sequence[Mechanism]) -> dict[Any, Numbers]:
-    """Return the bins or knots of the columns that have some; refuse blocks that differ."""
+    """Return the bins or knots of columns; reject blocks that differ."""
     numbers_by_name: dict[Any, Numbers | None] = {}
     for mechanism in mechanisms:
         stated = mechanism.numbers_by_name
@@ -160,30 +160,30 @@ def orders_of(
 # --- The manifest ---------------------------------------------------------------------------------
 
 
-_ROWS = 1 << 15  # drawn at a time: as many as samplers take of a stream that is a row's own
+_ROWS = 1 << 15  # rows drawn at a time, as many as samplers draw from row-wise streams
 
 
 @dataclass(frozen=True, eq=False)
 class Manifest(ReadOnly):
-    """The mechanisms of blocks of columns, and how often each block is drawn; immutable.
+    """The mechanisms of blocks of columns, and each block's probability; immutable.
 
-    The report of a person is a pair: a block, which is drawn without regard to the record, and the
-    report of the block's mechanism. So the pair leaks as much as the mechanism that leaks most.
-    Make a manifest with :meth:`of` or :meth:`from_json`.
+    A person's report is a pair: a block, drawn independently of the record, and a report of the
+    block's mechanism. The pair therefore leaks no more than the mechanism that leaks most. Make a
+    manifest with :meth:`of` or :meth:`from_json`.
 
     Attributes
     ----------
     mechanisms : tuple of m Mechanism
-        One for each block, with the same columns of S and the same secrets. Each has all
-        combinations of its columns' categories as its values. Or all columns of all mechanisms are
-        sensitive: the block's columns are then those of S.
+        One for each block, with the same columns of S and the same secrets. The values of each are
+        all combinations of its columns' categories. Alternatively, all columns of all mechanisms
+        are sensitive, and the block's columns are those of S.
     weights : integer array of shape (m,)
-        How often each block is drawn: the sum is ``2**bits``.
+        Relative frequency of each block; the sum is ``2**bits``.
 
     Raises
     ------
     ValueError
-        If the mechanisms do not fit together, or the weights are no distribution.
+        If the mechanisms are inconsistent, or the weights are not a distribution.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Manifest(ReadOnly):
     weights: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        """Check that the mechanisms belong together."""
+        """Check that the mechanisms are consistent."""
         super().__post_init__()
         check_together(self.mechanisms)
         if len(self.weights) != len(self.mechanisms):
@@ -229,7 +229,7 @@ class Manifest(ReadOnly):
         Raises
         ------
         ValueError
-            If the shares are no distribution, or the mechanisms do not fit together.
+            If the shares are not a distribution, or the mechanisms are inconsistent.
         """
         return Manifest(tuple(mechanisms), weights_of(shares))
 
@@ -237,7 +237,7 @@ class Manifest(ReadOnly):
 
     @property
     def blocks(self) -> tuple[tuple[Any, ...], ...]:
-        """Names of each block's columns: of U, or of S where all columns are sensitive."""
+        """Names of each block's columns: of U, or of S if all columns are sensitive."""
         return tuple(block_of(mechanism) for mechanism in self.mechanisms)
 
     @cached_property
@@ -254,12 +254,12 @@ class Manifest(ReadOnly):
 
     @property
     def secrets(self) -> tuple[Any, ...]:
-        """The alphabet of S; an empty tuple alone where no columns are in every block."""
+        """The alphabet of S; only the empty tuple if no column is in every block."""
         return alphabets_of(self.mechanisms[0])[0]
 
     @property
     def observe(self) -> str:
-        """What all mechanisms see of a person: "all", or "nonsensitive", U alone."""
+        """What the mechanisms observe of a record: "all", or "nonsensitive" for U alone."""
         return self.mechanisms[0].observe
 
     @property
@@ -269,7 +269,7 @@ class Manifest(ReadOnly):
 
     @cached_property
     def others(self) -> dict[Any, Others]:
-        """Which values each column of U has as "other": see :class:`Mechanism`."""
+        """Which values of each column of U are "other": see :class:`Mechanism`."""
         return ReadOnlyDict(others_of(self.mechanisms))
 
     @cached_property
@@ -284,7 +284,7 @@ class Manifest(ReadOnly):
 
     @cached_property
     def numbers(self) -> dict[Any, Numbers]:
-        """The bins or knots of each column that has some."""
+        """The bins or knots of each column that has them."""
         return ReadOnlyDict(numbers_of(self.mechanisms))
 
     @property
@@ -305,7 +305,7 @@ class Manifest(ReadOnly):
 
     @cached_property
     def sampler(self) -> AliasTable:
-        """The table from which blocks are drawn: one cell, which all records are in."""
+        """The table from which blocks are drawn, with a single cell for all records."""
         return AliasTable.from_weights(self.weights[:, None], slot_bits(len(self.weights)))
 
     @property
@@ -317,7 +317,7 @@ class Manifest(ReadOnly):
 
     @cached_property
     def claims(self) -> Claims | None:
-        """What is claimed of a report, which is of one block: the worst; None if nothing is."""
+        """The claims about a report of any block, the weakest of all; None if a block has none."""
         claims = [mechanism.claims for mechanism in self.mechanisms if mechanism.claims is not None]
         return Claims.merged(claims) if len(claims) == len(self.mechanisms) else None
 
@@ -331,7 +331,7 @@ class Manifest(ReadOnly):
     def cells(
         self, block: int, secrets: NDArray[Any], values: Sequence[NDArray[Any]], rows: Any
     ) -> Any:
-        """Find the cells that some records have in a block.
+        """Find the cells of given records in a block.
 
         Shapes: `secrets` (n,) and each of `values` (n,): codes of S, and of each column of U in the
         order of `columns`; `rows` (k,), or a slice. Returns (k,).
@@ -347,7 +347,7 @@ class Manifest(ReadOnly):
         return combine(secrets[rows], value, (len(self.secrets), size))
 
     def in_order(self, block: int, by_cell: Floats) -> Floats:
-        """Sort what has an entry for each cell of a block, in lexicographic order of the codes.
+        """Reorder an array over the cells of a block to the lexicographic order of the codes.
 
         Shapes: `by_cell` (..., a).
         """
@@ -365,7 +365,7 @@ class Manifest(ReadOnly):
         table : data frame or array of shape (n, n_columns)
             The records, with the manifest's columns; further columns are ignored.
         sample_weight : array of shape (n,), optional
-            How many people each record stands for.
+            How many people each record represents.
 
         Returns
         -------
@@ -377,7 +377,7 @@ class Manifest(ReadOnly):
         ValueError
             If a column is missing, a value is unknown, or there is no record with a weight.
         """
-        from skrldp.table.codec import manifest_codes  # clients have NumPy alone
+        from skrldp.table.codec import manifest_codes  # clients import only NumPy
 
         return leakage_of(self, *manifest_codes(self, table), sample_weight)
 
@@ -416,10 +416,10 @@ class Manifest(ReadOnly):
         secrets: NDArray[Any],
         values: Sequence[NDArray[Any]],
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw as :meth:`sample`, with random bytes that are functions of the person and a number.
+        """Draw as :meth:`sample` does, with bytes that are functions of the person and a number.
 
-        The number is 0 for the choice of the block, and for its report that of the block's cell
-        among the cells of all blocks, counted from 1.
+        The number is 0 for the choice of the block. For its report it is the index of the block's
+        cell among the cells of all blocks, counted from 1.
 
         Shapes: `tapes` is a function from numbers (n,) and their rows to bytes (n, w); returns
         (n,), (n,).
@@ -489,7 +489,7 @@ class Manifest(ReadOnly):
         Raises
         ------
         ValueError
-            If the text is not a manifest, or its mechanisms do not fit together.
+            If the text is not a manifest, or its mechanisms are inconsistent.
         """
         manifest = read_json(text, json_format.MANIFEST)
         assert isinstance(manifest, Manifest)
@@ -517,7 +517,7 @@ def leakage_of(
     values: Sequence[NDArray[Any]],
     sample_weight: ArrayLike | None,
 ) -> float:
-    """Return the largest leakage of a block among records that are given by codes (n,) each."""
+    """Return the largest leakage of a block among records given by codes (n,)."""
     n = len(secrets)
     weights = np.ones(n) if sample_weight is None else real_numbers(sample_weight, "sample_weight")
     if weights.shape != (n,) or not (weights >= 0).all() or not weights.sum() > 0:
@@ -536,7 +536,7 @@ def leakage_of(
 
 
 def read_json(text: str | bytes, *formats: str) -> Mechanism | Manifest:
-    """Read what ``to_json()`` of either wrote; raises as :meth:`Manifest.from_json`."""
+    """Read the JSON of a mechanism or a manifest; raises as :meth:`Manifest.from_json`."""
     formats = formats or (json_format.FORMAT, json_format.MANIFEST)
     weights, attributes = json_format.read(text, *formats)
     mechanisms = tuple(Mechanism(**fields) for fields in attributes)

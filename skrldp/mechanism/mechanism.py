@@ -59,29 +59,29 @@ class Mechanism:
     secrets, values : tuples of length a1 and a2
         The alphabets of S and of U; the cell of (s, u) has code ``s * a2 + u``.
     symbols : tuple of length b
-        Names of the reports: cells where a report is a cell, integers otherwise.
+        Names of the reports: cells if each report is a cell, integers otherwise.
     columns : tuple of (name, bool)
         The table's columns in their order and whether each is sensitive; empty if unknown.
     form : Form
         The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
         four weights without a matrix (``form.blocks`` is then not None).
     claims : Claims or None
-        What is proved of its privacy; None for mechanisms that no sanitizer made.
+        The proved claims about its privacy; None for mechanisms that no sanitizer made.
     others : tuple or None
-        For each column of U, which values are reported as its value "other": True for all that are
-        no values of it, a tuple of values, or None. None if no column has others.
+        For each column of U, the values that are reported as its value "other": True for all
+        unknown values, a tuple of values, or None. None if no column has others.
     public : PublicSummary or None
-        Counts of the public table, at which estimates have the least variance; reports do not
-        depend on it. None if it is not known.
+        Counts of the public table, at which estimates have the smallest variance; reports do not
+        depend on it. None if unknown.
     numbers : tuple or None
-        For each column, the :class:`~skrldp.Bins` or :class:`~skrldp.Knots` that make categories
-        of its numbers, or None. None if all columns have None.
+        For each column, the :class:`~skrldp.Bins` or :class:`~skrldp.Knots` that convert its
+        numbers to categories, or None. None if all columns have None.
 
     Raises
     ------
     ValueError
-        If the alphabets and the names of the reports do not fit the weights, `others` not the
-        values of U, the claims not the columns, or the counts of `public` not the cells.
+        If the alphabets and the names of the reports do not match the weights, `others` the values
+        of U, the claims the columns, or the counts of `public` the cells.
     """
 
     secrets: tuple[Any, ...]
@@ -95,7 +95,7 @@ class Mechanism:
     numbers: tuple[Numbers | None, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check that there is one name for each report and each cell."""
+        """Check that every report and every cell has exactly one name."""
         n_reports, n_cells = self.form.shape
         if len(self.symbols) != n_reports:
             raise ValueError(
@@ -122,7 +122,7 @@ class Mechanism:
             check_public_numbers(self.public.numbers, self.numbers)
 
     def _check_claims(self, claims: Claims) -> None:
-        """Check that claims are about the columns, and not below what the weights show."""
+        """Check that claims are about the columns, and not below the weights' own leakage."""
         sensitive = tuple(name for name, flag in self.columns if flag)
         nonsensitive = {name for name, flag in self.columns if not flag}
         for stated in claims:
@@ -143,7 +143,7 @@ class Mechanism:
             )
 
     def _shown_by_weights(self, claims: Claims, nonsensitive: set[Any]) -> Iterator[Claim]:
-        """Yield the claims that the weights alone decide, with what they attain."""
+        """Yield the claims that depend on the weights alone, with their exact leakage."""
         bound, given_u = map(inwards, leakage_over_all(self.form, len(self.secrets)))
         for stated in claims:
             if stated.known == "all" or (stated.known and {*stated.known} == nonsensitive):
@@ -163,7 +163,7 @@ class Mechanism:
 
     @property
     def matrix(self) -> Floats:
-        """Probabilities that are sampled, shape (b, a): exact float64 values, read-only."""
+        """The sampled probabilities, shape (b, a): exact float64 values, read-only."""
         return self.form.matrix
 
     @property
@@ -189,14 +189,14 @@ class Mechanism:
 
     @property
     def public_numbers(self) -> dict[Any, PublicNumbers]:
-        """What the public records say of the numbers of each column with bins or knots."""
+        """The public records' summary of the numbers of each column with bins or knots."""
         stated = None if self.public is None else self.public.numbers
         named = zip(self.columns, stated or (), strict=False)
         return {name: numbers for (name, _), numbers in named if numbers is not None}
 
     @property
     def is_rounded(self) -> bool:
-        """Whether a column has knots, so that two reports may be about two rounded records."""
+        """Whether a column has knots, so that two reports may round the record differently."""
         return any(isinstance(numbers, Knots) for numbers in self.numbers or ())
 
     def sample(self, codes: ArrayLike, random_state: Any = None) -> NDArray[Any]:
@@ -210,7 +210,7 @@ class Mechanism:
         random_state : None, int, numpy Generator, RandomState or RandomStream
             None takes entropy from the operating system. An int makes the reports repeatable,
             for tests: whoever knows it can remove the noise, so there is no privacy. A stream
-            goes on where it is.
+            continues from its current position.
 
         Returns
         -------
@@ -273,7 +273,7 @@ class Mechanism:
         r"""Realised ε at a distribution: the largest log-ratio of a report's probabilities.
 
         :math:`\max_{y, s_1, s_2} \log P(y|s_1) / P(y|s_2)` (ISIT (32)), where 0/0 is 1. Secrets
-        to which the distribution gives no mass are left out.
+        with probability 0 are ignored.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class Mechanism:
             return float(np.log(largest / smallest).max(initial=0.0))
 
     def likely_cells(self, distribution: ArrayLike) -> NDArray[np.intp]:
-        """Most probable cell given each report, at a distribution; the first one in case of ties.
+        """Most probable cell given each report at a distribution; the first one in case of ties.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class Mechanism:
         public: PublicSummary | None = None,
         numbers: Sequence[Numbers | None] | None = None,
     ) -> "Mechanism":
-        """Return a copy with other names for its reports and columns.
+        """Return a copy with different names for its reports and columns.
 
         Parameters
         ----------
@@ -343,8 +343,8 @@ class Mechanism:
         Raises
         ------
         ValueError
-            If there are not as many names as reports, columns are not pairs of a name and a bool,
-            or the claims, others or numbers do not fit the columns and values.
+            If the number of names is not that of reports, columns are not pairs of a name and a
+            bool, or the claims, others or numbers do not match the columns and values.
         """
         named = scalars(check_columns(columns))
         if claims is None and self.claims is not None:
@@ -365,7 +365,7 @@ class Mechanism:
         Parameters
         ----------
         public : bool, default=True
-            Whether to write the counts of the public table, by cell. Clients ignore them, and
+            Whether to write the counts of the public table, by cell. Clients ignore them, but
             estimates need them: without them, standard errors are larger and drift is not tested.
 
         Returns
@@ -376,7 +376,7 @@ class Mechanism:
         Raises
         ------
         ValueError
-            If a client could not use it: categories that repeat, or do not fit the columns.
+            If a client could not use it, because categories repeat or do not match the columns.
         TypeError
             If a category is of a type that JSON cannot hold.
         """
@@ -423,8 +423,8 @@ class Mechanism:
     ) -> "Mechanism":
         """Round a stochastic matrix to integer weights.
 
-        Each probability moves by less than ``2**-denominator_bits`` and zeros stay zero. A
-        certificate states how much the rounded mechanism leaks.
+        Each probability changes by less than ``2**-denominator_bits``, and zeros stay zero. A
+        certificate states the leakage of the rounded mechanism.
 
         Parameters
         ----------
@@ -435,8 +435,8 @@ class Mechanism:
         symbols : sequence of length b, optional
             Names of the reports; 0, 1, ... if not given.
         observe : {"all", "nonsensitive"}
-            With "nonsensitive" the mechanism does not see the secret: the columns are those of U's
-            values, the same for every secret.
+            With "nonsensitive" the mechanism does not observe the secret: the columns are values of
+            U, the same for every secret.
 
         Returns
         -------
@@ -485,7 +485,7 @@ class Mechanism:
         Raises
         ------
         ValueError
-            If these are no probabilities, or an alphabet is empty.
+            If these are not probabilities, or an alphabet is empty.
         """
         secrets, values = alphabet_of(secrets, "secrets"), alphabet_of(values, "values")
         a1, a2 = len(secrets), len(values)
@@ -504,5 +504,5 @@ class Mechanism:
 
 
 def _stated(numbers: Sequence[Numbers | None]) -> tuple[Numbers | None, ...] | None:
-    """Return what is given for columns; None where nothing is given for any."""
+    """Return a tuple with an entry per column; None if all entries are None."""
     return None if all(entry is None for entry in numbers) else tuple(numbers)

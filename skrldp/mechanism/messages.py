@@ -33,7 +33,7 @@ def claim(mechanism: Any) -> str:
 
 
 def lines_of(mechanism: Any) -> list[Line]:
-    """State what a mechanism is and claims, as labels and texts."""
+    """Describe a mechanism and its claims, as labels and texts."""
     sensitive, nonsensitive = _by_role(mechanism.columns)
     kind = "a matrix of weights" if mechanism.form.blocks is None else "four weights"
     roles = protected(sensitive, nonsensitive) if mechanism.columns else "S; no column has a name"
@@ -56,7 +56,7 @@ def lines_of(mechanism: Any) -> list[Line]:
 
 
 def lines_of_blocks(manifest: Any) -> list[Line]:
-    """State what a manifest is and claims, as labels and texts."""
+    """Describe a manifest and its claims, as labels and texts."""
     n_blocks = len(manifest.blocks)
     lines: list[Line] = [
         ("protects", protected(*_by_role(manifest.columns))),

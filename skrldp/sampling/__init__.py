@@ -11,5 +11,5 @@ probability: no floating-point number is involved, so the sampled mechanism is t
 The bits come from the operating system (:class:`RandomStream`), or, for reports that repeat, from
 a secret key and the id of each row (:class:`KeyedStream`, and :class:`Tapes` in general).
 
-Only the standard library and NumPy are imported here, since clients sample with it.
+Only the standard library and NumPy are imported here, because clients sample with this package.
 """

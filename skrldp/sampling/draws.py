@@ -1,4 +1,4 @@
-"""Exact sampling of mechanisms that are given by any matrix of weights, or by four weights."""
+"""Exact sampling of mechanisms given by a matrix of weights or by four weights."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-# Rows per block. A block's buffers take about 25 bytes a row, so that they stay in a core's
-# second-level cache, and the interpreter's share of the time stays below a tenth.
+# Rows per block. A block's buffers take about 25 bytes a row, so that they fit into a core's
+# second-level cache, while the interpreter takes less than a tenth of the time.
 BLOCK = 1 << 15
 
 
@@ -28,7 +28,7 @@ class Stream(Protocol):
 
 
 def check_codes(codes: ArrayLike, n_cells: int) -> NDArray[Any]:
-    """Return the codes as an array, after checking that all of them are cells."""
+    """Return the codes as an array, after checking that all are cells."""
     codes = np.asarray(codes)
     if codes.dtype.kind not in "iu":
         raise TypeError(f"codes must be integers, got dtype {codes.dtype}")
@@ -62,10 +62,10 @@ class AliasTable(ReadOnly):
     Parameters
     ----------
     thresholds : ndarray of uint32, shape (n_cells, 2**m)
-        For how many of the ``2**32`` random numbers the slot's own symbol is drawn.
+        Number of the ``2**32`` random numbers for which the slot's own symbol is drawn.
     alias : ndarray of unsigned int, shape (n_cells, 2**m)
         Symbol that is drawn for the other numbers. A slot whose threshold would be ``2**32``, which
-        does not fit into 32 bits, has its own symbol as alias.
+        does not fit into 32 bits, uses its own symbol as alias.
     n_symbols : int
         Number of symbols, ``b``; ``2**m`` is the least power of two not below it.
 
@@ -110,7 +110,8 @@ class AliasTable(ReadOnly):
             )
         if weights.min() < 0 or weights.max() > 1 << bits:
             raise ValueError(f"weights must lie in [0, 2**{bits}]")
-        # With the range checked, 2**16 symbols cannot wrap a sum in 64 bits round to 2**bits.
+        # After this check of the range, sums of 2**16 symbols cannot wrap around to 2**bits in 64
+        # bits.
         wrong = np.flatnonzero(weights.sum(axis=0, dtype=np.uint64) != 1 << bits)
         if wrong.size:
             raise ValueError(
@@ -147,7 +148,8 @@ class AliasTable(ReadOnly):
         out = np.empty(codes.size, dtype=self.alias.dtype)
         thresholds, alias = self.thresholds.reshape(-1), self.alias.reshape(-1)
         shift, mask = self._slot_bits, alias.dtype.type(self.thresholds.shape[1] - 1)
-        # Positions in the table are made in the narrowest type and widened once for the look-ups.
+        # Indices into the table are computed in the narrowest type and widened once for the
+        # lookups.
         position = smallest_dtype(thresholds.size)
         buffers = [
             np.empty(min(codes.size, BLOCK), dtype=dtype)
@@ -167,7 +169,7 @@ class AliasTable(ReadOnly):
             thresholds.take(where, out=limits, mode="clip")
             alias.take(where, out=alternatives, mode="clip")
             np.greater_equal(coins, limits, out=moves)
-            # slot ^ (slot ^ alias) * moves: a choice without branches, far faster than np.where.
+            # slot ^ (slot ^ alias) * moves: a branch-free selection, much faster than np.where.
             alternatives ^= slots
             alternatives *= moves
             np.bitwise_xor(slots, alternatives, out=out[block])
@@ -179,8 +181,8 @@ def _pair_slots(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 
     This is Vose's algorithm for all rows at once. Slots below the capacity (takers) are filled in
     order from slots above it (donors); a donor that falls below the capacity is filled by the next
-    one. The pairs follow from the cumulative sums of what donors give and takers take, which agree
-    at the end of each row, so no pair spans two rows.
+    one. The pairs follow from the cumulative sums of the donors' surpluses and the takers'
+    deficits, which agree at the end of each row, so no pair spans two rows.
 
     Shapes: `weights` (n_rows, n_slots); returns `thresholds, alias` (n_rows, n_slots).
     """
@@ -189,16 +191,16 @@ def _pair_slots(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 
     surplus = weights.reshape(-1) - _CAPACITY
     donors, takers = np.flatnonzero(surplus > 0), np.flatnonzero(surplus < 0)
-    surplus_sum = np.cumsum(surplus[donors])  # by the donors up to and with this one
+    surplus_sum = np.cumsum(surplus[donors])  # of the donors up to and including this one
     deficit_sum = np.concatenate(
         [[0], np.cumsum(-surplus[takers])]
-    )  # by the takers before this one
+    )  # of the takers before this one
 
     thresholds[takers] = _CAPACITY + surplus[takers]
     alias[takers] = donors[np.searchsorted(surplus_sum, deficit_sum[:-1], side="right")]
 
-    # A donor's last taker may take more than its surplus; the next donor makes up for it. The last
-    # donor of a row ends exactly at the capacity.
+    # A donor's last taker may take more than its surplus, which the next donor compensates. The
+    # last donor of a row ends exactly at the capacity.
     left = (
         _CAPACITY
         + surplus_sum
@@ -298,7 +300,7 @@ class BlockTable:
         """
         codes = check_codes(codes, self.n_cells)
         out = np.empty(codes.size, dtype=smallest_dtype(self.n_cells))
-        dtype = smallest_dtype(2 * self.n_cells)  # holds sums of two secrets or two values
+        dtype = smallest_dtype(2 * self.n_cells)  # holds sums of two codes
         n_secrets, n_values = dtype.type(self.n_secrets), dtype.type(self.n_values)
         runs, secret_shifts, value_shifts = self._layout(dtype)
         excess_bits = np.uint64(64 - self.bits)
@@ -311,8 +313,8 @@ class BlockTable:
             draws, passed, ranks, secrets, values, shifts = (
                 buffer[: block.stop - block.start] for buffer in buffers
             )
-            # The rank of the symbol by inversion: every run counts how many of its symbols the
-            # draw has passed. Divisors are scalars, which NumPy turns into multiplications.
+            # The rank of the symbol by inversion: every run counts its symbols below the draw.
+            # Divisors are scalars, because NumPy replaces these by multiplications.
             stream.fill(draws)
             draws >>= excess_bits
             ranks[:] = 0
@@ -327,7 +329,8 @@ class BlockTable:
             np.floor_divide(codes[block], n_values, out=secrets, dtype=dtype, casting="unsafe")
             np.multiply(secrets, n_values, out=values)
             np.subtract(codes[block], values, out=values, dtype=dtype, casting="unsafe")
-            # Add modulo the alphabet's size: below it, the subtraction wraps to a larger number.
+            # Add modulo the alphabet's size: for smaller sums, the subtraction wraps around to a
+            # larger number.
             secret_shifts.take(where, out=shifts, mode="clip")
             secrets += shifts
             np.minimum(secrets, np.subtract(secrets, n_secrets, out=shifts), out=secrets)
@@ -344,8 +347,8 @@ class BlockTable:
         """Rank the symbols of positive weight, relative to the record's cell.
 
         Returns `runs`: runs of symbols of equal weight, and the sum of the weights before each;
-        `secret_shifts, value_shifts` (n_ranked,): how far (cyclically) the symbol of each rank is
-        from the record's secret and value.
+        `secret_shifts, value_shifts` (n_ranked,): cyclic distance of each rank's symbol from the
+        record's secret and value.
         """
         secrets, values = np.arange(1, self.n_secrets), np.arange(1, self.n_values)
         zero = np.zeros(1, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Random bits: secure ones, and those computed from a key, a row's cell and its id."""
+"""Random bits: from a secure stream, or computed from a key, a row's cell and its id."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _DRAWS = 1 << 15  # integers drawn at a time
 # Encrypting zeros yields the bare keystream.
 _ZEROS = memoryview(bytes(1 << 16))
 
-# How many forks lie between the first process and this one. The number of a process does not show
-# it from its parent if each is the first of its own container; a fork outside of Python does not
-# count here. So a stream remembers both.
+# Number of forks between the first process and this one. A process id does not distinguish a child
+# from its parent if each is the first of its own container, and a fork outside of Python is not
+# counted here, so a stream remembers both.
 _forks = 0
 
 
@@ -73,13 +73,12 @@ class RandomStream:
     ImportError
         If `random_state` is given and the package ``cryptography`` is missing. With
         ``random_state=None`` the stream then reads the operating system's generator directly,
-        which is as secure and some twenty times slower.
+        which is as secure but about twenty times slower.
 
     Notes
     -----
-    A stream is not safe to share between threads: give each its own. A child process that inherits
-    a stream keyed by the operating system rekeys it, so that parent and child never use the same
-    bits twice.
+    Threads cannot share a stream: use one for each. A child process that inherits a stream keyed by
+    the operating system rekeys it, so that parent and child never use the same bits twice.
 
     Examples
     --------
@@ -148,7 +147,7 @@ class RandomStream:
         buffer = np.empty(min(flat.size, _DRAWS), dtype=np.uint64)
         done = 0
         while done < flat.size:
-            # Rejection rather than a remainder, which would favour small values.
+            # Rejection sampling, because a remainder would favour small values.
             draws = buffer[: flat.size - done]
             self.fill(draws)
             draws &= mask
@@ -187,7 +186,7 @@ def _keystream(key: bytes, *, required: bool) -> Any:
 
 
 def fresh_draws(stream: RandomStream) -> Callable[[Any, Any, int], NDArray[np.uint32]]:
-    """Return draws that round numbers to knots: the next bits of a stream, whatever the column."""
+    """Return a function that draws bits for rounding to knots: the next bits of a stream."""
 
     def draws(name: Any, knots: Any, n: int) -> NDArray[np.uint32]:
         drawn = np.empty(n, dtype=np.uint32)
@@ -198,7 +197,7 @@ def fresh_draws(stream: RandomStream) -> Callable[[Any, Any, int], NDArray[np.ui
 
 
 class Tapes:
-    """A stream of which every row has its own part, its *tape*.
+    """A stream in which every row has a separate part, its *tape*.
 
     A sampler fills one number of each row at a time, as long as it has at most `BLOCK` rows.
     Numbers are little endian, as those of :class:`~skrldp.sampling.random_bits.RandomStream`.
@@ -226,8 +225,8 @@ class Tapes:
     def fill(self, out: NDArray[Any]) -> None:
         """Overwrite an array with the next number of each tape, in place.
 
-        Shapes: `out` (n,). Raises AssertionError if it has not one entry for each tape, or the
-        tapes have no bytes left.
+        Shapes: `out` (n,). Raises AssertionError if the number of entries is not that of tapes, or
+        the tapes have no bytes left.
         """
         n, width = self._octets.shape
         end = self._place + out.itemsize
@@ -243,7 +242,7 @@ class Tapes:
 
 
 _LONGEST = 20  # characters of 2**64 - 1, and of -2**63
-_LEAST_LONGEST = np.uint64(10**19)  # the smallest number of 20 digits; of 19, none is beyond 2**64
+_LEAST_LONGEST = np.uint64(10**19)  # the smallest number of 20 digits
 _MOST_NEGATIVE = np.uint64(2**63)
 _ZERO, _NINE, _MINUS = b"09-"
 
@@ -251,13 +250,13 @@ _ZERO, _NINE, _MINUS = b"09-"
 def whole_numbers(
     octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.uint64]]:
-    """Find the texts that are an integer from -2**63 to 2**64 - 1, as Python would write it.
+    """Find the strings that are integers from -2**63 to 2**64 - 1, as Python would write them.
 
     Shapes: `octets` (m,), with a byte after the last text; `starts` and `lengths` (n,); returns
     `negative` (k,). Returns `rows` (k,): the texts that are numbers: "7" is, but "007", "+7", "-0"
     and "7.0" are not; `values` (k,): the numbers modulo 2**64.
     """
-    # Of most texts that are no numbers, the first character is a letter.
+    # Most strings that are not numbers begin with a letter.
     rows = np.flatnonzero(octets.take(starts) - np.uint8(_MINUS) <= _NINE - _MINUS)  # wraps
     rows = rows[(lengths[rows] > 0) & (lengths[rows] <= _LONGEST)]
     last = octets[starts[rows] + lengths[rows] - 1]
@@ -269,12 +268,12 @@ def whole_numbers(
     fits = (n < _LONGEST) | (lead == _ZERO + 1)
     fits &= (lead != _ZERO) | ((n == 1) & ~negative)
     values, end = np.zeros(len(rows), dtype=np.uint64), first + n
-    for power in range(int(n.max(initial=0))):  # from the last
+    for power in range(int(n.max(initial=0))):  # from the last digit on
         digit = octets.take(end - (power + 1), mode="clip") - np.uint8(_ZERO)  # wraps
         digit *= power < n
         fits &= digit <= _NINE - _ZERO
         values += digit.astype(np.uint64) * np.uint64(10**power)  # NumPy 1 would keep uint8
-    fits &= (n < _LONGEST) | (values >= _LEAST_LONGEST)  # else it went beyond 2**64
+    fits &= (n < _LONGEST) | (values >= _LEAST_LONGEST)  # otherwise it overflowed 2**64
     fits &= ~negative | ((n < _LONGEST) & (values <= _MOST_NEGATIVE))
     values = np.where(negative, np.uint64(0) - values, values)
     return rows[fits], negative[fits], values[fits]
@@ -288,19 +287,19 @@ ROUNDING = b"skrldp keyed rounding, version 1\0"  # domain of the streams that r
 _BLOCK = 16  # bytes of AES
 _CELLS = 1 << 56  # a cell has seven bytes
 _INTEGER, _NEGATIVE, _STRING, _BYTES = b"insb"
-# The bytes of a block that belong to an id of which 0, 1, ..., 16 bytes are left.
+# Masks of a block's bytes that belong to an id with 0, 1, ..., 16 bytes left.
 _KEPT = np.array([b"\xff" * left for left in range(_BLOCK + 1)], f"V{_BLOCK}")
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, as in Fibonacci hashing
 _HALF = np.uint64(32)
 
 
 class Written(NamedTuple):
-    """Some ids in blocks of 16 bytes."""
+    """Ids encoded in blocks of 16 bytes."""
 
-    # In the first block, beside the cell: the type, one for all or (n,), and what follows it, (n,)
+    # In the first block, next to the cell: the type, one for all or (n,), and its number, (n,)
     letters: Any
     values: NDArray[np.uint64]
-    # Further blocks, filled up with zeros: which rows have one, and these, (k, 2)
+    # Further blocks, zero-padded: the rows that have one, and the blocks, (k, 2)
     more: Sequence[tuple[Any, NDArray[np.uint64]]] = ()
 
 
@@ -311,7 +310,7 @@ class IntegerIds:
     Attributes
     ----------
     numbers : array of int, shape (n,)
-        Of any integer dtype; equal numbers are one id whatever the dtype.
+        Any integer dtype; equal numbers are the same id whatever the dtype.
     """
 
     numbers: NDArray[Any]
@@ -320,7 +319,7 @@ class IntegerIds:
         return len(self.numbers)
 
     def written(self, rows: slice) -> Written:
-        """Write some ids in blocks: the value is modulo 2**64."""
+        """Encode ids in blocks; the value is modulo 2**64."""
         numbers = self.numbers[rows]
         if numbers.dtype.kind == "u":
             return Written(np.uint64(_INTEGER), numbers.astype(np.uint64, copy=False))
@@ -334,12 +333,12 @@ class OctetIds:
     Attributes
     ----------
     octets : array of uint8, shape (m,)
-        The ids' bytes, one id after the other.
+        The concatenated bytes of the ids.
     ends : array of int, shape (n + 1,)
         Id i is ``octets[ends[i]:ends[i + 1]]``.
     are_strings : bool
-        A string and its bytes are two ids. The string of an integer's decimal digits, such as "7",
-        is the integer; "007", "+7" and "7.0" are strings.
+        A string and its bytes are different ids. The decimal digits of an integer, such as "7", are
+        the same id as the integer; "007", "+7" and "7.0" are strings.
     """
 
     octets: NDArray[np.uint8]
@@ -351,7 +350,7 @@ class OctetIds:
         return len(self.ends) - 1
 
     def written(self, rows: slice) -> Written:
-        """Write some ids in blocks, once: the value is the length, or that of an integer."""
+        """Encode ids in blocks once; the value is the length, or that of an integer."""
         key = rows.start, rows.stop
         if key not in self._known:
             self._known[key] = self._write(rows)
@@ -379,12 +378,12 @@ def _letters(negative: NDArray[Any]) -> NDArray[Any]:
 def _blocks_of(
     octets: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> Iterator[tuple[Any, NDArray[np.uint64]]]:
-    """Yield blocks of bytes: which texts have the next one, and these, filled up with zeros."""
+    """Yield the rows of ids that have a further block, with these blocks, zero-padded."""
     windows = np.ndarray((len(octets) - _BLOCK + 1,), _KEPT.dtype, octets, strides=(1,))
     shortest, longest = (int(lengths.min()), int(lengths.max())) if len(lengths) else (0, 0)
     rows: Any = slice(None)
     for offset in range(0, longest, _BLOCK):
-        if shortest <= offset:  # some texts are complete
+        if shortest <= offset:  # some ids are complete
             rows = np.flatnonzero(lengths > offset)
         if shortest == longest:
             step_windows = windows[offset::longest][: len(lengths)].copy()
@@ -398,10 +397,10 @@ def _blocks_of(
 
 
 def hashes_of(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
-    """Compute a number for each id: equal for equal ids, and hardly ever for others.
+    """Hash each id: equal ids have equal numbers, and others rarely do.
 
-    Returns (n,). The numbers have no key: who chooses ids that have the same one gains nothing, as
-    then the ids themselves are compared.
+    Returns (n,). The hash has no key, because colliding ids give no advantage: the ids themselves
+    are compared then.
     """
     if isinstance(ids, IntegerIds):
         return ids.written(slice(0, len(ids))).values
@@ -422,20 +421,20 @@ def hashes_of(ids: IntegerIds | OctetIds) -> NDArray[np.uint64]:
 class KeyedStream:
     r"""Random bits that are a function of a key, a mechanism, a cell and an id.
 
-    Each pair of a cell and an id has 16 bytes of its own, the *tape*, from which a sampler draws
-    the report. The same pair gives the same report, in any order, split or process.
+    Each pair of a cell and an id has its own 16 bytes, the *tape*, from which a sampler draws the
+    report. The same pair always has the same report, in any order, partition or process.
 
     Parameters
     ----------
     key : bytes
-        The secret key. It is not kept: only what is derived from it for this mechanism.
+        The secret key. It is not stored, only the key derived from it for this mechanism.
     digest : str
         Digest of the mechanism, in hexadecimal.
     epoch : int, default=0
-        Number of a round of reports, below 2**64. Each has its own bits.
+        Number of the round of reports, below 2**64. Each round has different bits.
     domain : bytes
-        What the bits are for: reports, or the rounding of a column's numbers, where `digest` is of
-        the column and its knots.
+        Purpose of the bits: reports, or the rounding of a column's numbers, in which case `digest`
+        is that of the column and its knots.
 
     Raises
     ------
@@ -444,13 +443,13 @@ class KeyedStream:
 
     Notes
     -----
-    *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest), and in later epochs than 0
+    *Construction.* The AES-256 key is HMAC-SHA256(key, domain ‖ digest), and in epochs after 0
     HMAC-SHA256(key, domain ‖ digest ‖ epoch), the epoch in 8 bytes, big endian. A pair is written
     in blocks of 16 bytes. The first holds the id's type (a letter), the cell (7 bytes) and 8 bytes
     more: an integer's value, or the length of a string or of bytes. For these two, the bytes
-    themselves follow, the last block filled up with zeros. A string that is an integer is written
-    as that integer, so that those are one id. The tape is the CBC-MAC of the blocks:
-    with :math:`C_0 = E(B_0)` and :math:`C_j = E(C_{j-1} \oplus B_j)`, it is the last C.
+    themselves follow, with the last block zero-padded. A string that is an integer is written as
+    that integer, so that both are the same id. The tape is the CBC-MAC of the blocks: with
+    :math:`C_0 = E(B_0)` and :math:`C_j = E(C_{j-1} \oplus B_j)`, it is the last C.
 
     *Why this is as good as independent uniform tapes.* The first block determines the number of
     blocks, so no pair is written as the beginning of another (the encoding is prefix-free), and
@@ -497,14 +496,14 @@ class KeyedStream:
             ) from error
         later = epoch.to_bytes(8, "big") if epoch else b""
         derived = hmac.digest(key, domain + bytes.fromhex(digest) + later, "sha256")
-        # ECB is the bare permutation, of many blocks at once; CBC is made of it below.
+        # ECB is the bare permutation of many blocks at once, from which CBC is built below.
         self._cipher = Cipher(algorithms.AES(derived), modes.ECB())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a KeyedStream cannot be pickled, since the file would hold its key.")
 
     def __deepcopy__(self, memo: Any) -> KeyedStream:
-        return self  # nothing in it changes
+        return self  # it is immutable
 
     def sample(
         self, table: AliasTable | BlockTable, cells: ArrayLike, ids: IntegerIds | OctetIds
@@ -527,7 +526,7 @@ class KeyedStream:
     def tapes(
         self, cells: NDArray[Any], ids: IntegerIds | OctetIds, start: int = 0
     ) -> NDArray[np.uint8]:
-        """Compute the tapes of some rows.
+        """Compute the tapes of given rows.
 
         Shapes: `cells` (n,); returns (n, 16).
         """
@@ -537,7 +536,7 @@ class KeyedStream:
         first[:, 0] = cells.astype(np.uint64) | (written.letters << np.uint64(56))
         first[:, 1] = written.values
         state = _encrypted(encryptor, first)
-        for rows, blocks in written.more:  # the CBC-MAC goes on
+        for rows, blocks in written.more:  # the CBC-MAC continues
             state[rows] = _encrypted(encryptor, blocks ^ state[rows])
         return state.view(np.uint8)
 
