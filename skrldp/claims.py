@@ -27,7 +27,7 @@ KINDS = {
     "likelihood-ratio": ("single", "pair", "drift"),
     "box": ("drift",),
 }
-#: If the numbers of each kind come from.
+#: The rules by which the numbers of each kind may be computed.
 RULES = {
     "renyi": ("chi2", "finite-sample", "survey", "given"),
     "likelihood-ratio": ("finite-sample", "asymptotic", "survey", "given"),
@@ -131,8 +131,8 @@ class Around:
         Number of possible values of U for which the rule computed the numbers; None for the values
         that the mechanism lists.
     values_from : {"declared", "frequent", "cut", "learned"} or None
-        Where the values of U come from, on which `beta` depends: declared, learned from the counted
-        records of which each value has many, or just learned from them. None if it is not stated.
+        The source of the values of U, on which `beta` depends; see
+        :attr:`skrldp.JointDistribution.alphabet`. None if it is not stated.
     bounds : BoxBounds or None
         The bounds of a box.
 
@@ -385,7 +385,7 @@ class Claims:
     parts: tuple[Claims, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the claims fit together."""
+        """Check that the claims are consistent."""
         items = tuple(self.items)
         object.__setattr__(self, "items", items)
         first = items[0] if items else None
@@ -456,7 +456,7 @@ class Claims:
 
     @property
     def sets(self) -> list[Around]:
-        """The sets that may miss the true distribution, once for each event."""
+        """The sets that may not contain the true distribution, once for each event."""
         sets: list[Around] = []
         for around in (claim.around for claim in self.items if claim.reports == 1):
             if not around.is_everything and not (around.covers_groups and around in sets):
@@ -480,7 +480,7 @@ class Claims:
         return next((claim for claim in self.items if claim.about[:3] == about), None)
 
     def find(self, known: Any = (), reports: int = 1, record: str | None = None) -> Claim | None:
-        """Return the claim about an observer and a number of reports; None if there is none.
+        """Return the claim about an observer and a number of reports, or None.
 
         For several reports about a record that may change, the bound is that of the first report
         plus, for each further report, the bound for all distributions (docs/proofs.md, Theorem
@@ -517,13 +517,13 @@ class Claims:
         """Bound what a report and one of each other mechanism reveal together about a person.
 
         It is the sum of the bound of this report, and of the bounds of the others for all
-        distributions (docs/proofs.md, Theorem 27). For somebody who reports in two phases, it adds
-        the ε of the pilot, which protects whole records, to that of the later mechanism.
+        distributions (docs/proofs.md, Theorem 27). For a person who reports in two phases, it is
+        the ε of the pilot, which protects whole records, plus that of the later mechanism.
 
         Parameters
         ----------
         *others : Claims
-            Claims of the other mechanisms; their secrets contain this secret.
+            Claims of the other mechanisms, whose secrets contain this secret.
 
         Returns
         -------
@@ -597,7 +597,7 @@ class Claims:
 
     @staticmethod
     def merged(parts: Sequence[Claims]) -> Claims:
-        """Return the claims about a report of one of several blocks: the worst of theirs.
+        """Return the claims about a report of one of several blocks: the weakest of theirs.
 
         They state the set of the worst block; their beta is that of all sets of all blocks.
         """

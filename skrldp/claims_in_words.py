@@ -15,7 +15,7 @@ from skrldp._params import at_least, at_most
 from skrldp.alphabet.values import source_in_words
 from skrldp.claims import Around, Claim, Claims
 
-_EXACT = ("finite-sample", "reports")  # rules whose beta holds for every number of records
+_EXACT = ("finite-sample", "reports")  # rules whose beta is valid for every number of records
 _LAST_DIGITS = 1e-15  # relative rounding error of exp(eps)
 _MOST_BLOCKS = 20  # blocks that are listed; a line holds about 20
 _MOST_COLUMNS = 5  # columns of a secret that are listed
@@ -44,7 +44,7 @@ def claimed(eps: float | None) -> str:
 
 
 def odds(eps: float) -> str:
-    """Write e to the ε in two digits, rounded upwards: people copy it, and machines differ in more.
+    """Write e to the ε in two digits, rounded upwards: further digits differ between machines.
 
     >>> odds(1.0), odds(5.0)
     ('2.8', '150')
@@ -81,7 +81,7 @@ def moved(eps: float, lower: float, upper: float) -> str:
 
 
 def changed_at_most(eps: float) -> str:
-    """Say what a report does to odds at the population that reported, at most."""
+    """Say what a report does to odds at the population that reported, as an upper bound."""
     change = "without a bound" if math.isinf(eps) else f"by at most e^{at_most(eps, '.3g')}"
     return f"a report changes the odds {change}, with 95 % confidence"
 
@@ -95,7 +95,7 @@ def together(reports: int, eps: float) -> str:
 def bound_of_reports(
     claims: Claims | None, reports: int, eps: float | None, allow_one: str
 ) -> float:
-    """Return the bound of so many reports about one person, in nats.
+    """Return the bound of this many reports about one person, in nats.
 
     Raises ValueError if there is no bound, or it exceeds `eps`.
     """
@@ -186,7 +186,7 @@ def _ratios(family: Around) -> str:
     is_shared = family.numbers["pair"] < 2.0 * family.numbers["single"]
     if family.numbers["single"] < family.numbers["pair"]:
         return f"{single} for each secret" + f" and {pair} for every pair" * is_shared
-    # The limit for one conditional follows from the pairs, but not what drift adds to it.
+    # The limit for one conditional follows from the pairs, but its allowance for drift does not.
     secret = "each secret and " * (family.numbers["drift"] > 0.0)
     return f"{pair} for {secret}every pair of secrets together"
 
@@ -213,9 +213,9 @@ def _missed(family: Around) -> str:
 
 
 def set_in_words(family: Around, *, has_source: bool = True) -> str:
-    """Say for which distributions a claim holds, and how often the true one is not among them.
+    """Say for which distributions a claim holds, and how often the set misses the true one.
 
-    `has_source` adds where the values of U come from, on which that probability depends.
+    `has_source` adds the source of the values of U, on which that probability depends.
     """
     words = describe(family)
     if family.is_everything:
@@ -322,7 +322,7 @@ def odds_in_words(claim: Claim) -> str:
 def five_sentences(
     claims: Claims, others: Sequence[Any], protects_others: bool, n_records: int
 ) -> tuple[str, ...]:
-    """Say in five sentences who is protected from what, how much, from whom, how often, and if.
+    """Say in five sentences who is protected from what, how much, from whom, how often, and when.
 
     `others` are the nonsensitive columns, `protects_others` whether they are protected as well.
     """
@@ -340,7 +340,7 @@ def five_sentences(
 
 
 def _from_whom(claims: Claims) -> str:
-    """Say what observers learn who know more about the person."""
+    """Say what observers who know more about the person learn."""
     if claims.eps_worst_case <= claims.eps:
         return "This holds whatever else an observer knows about the person."
     words = "This holds for an observer who knows nothing else about the person; "
@@ -354,7 +354,7 @@ def _from_whom(claims: Claims) -> str:
 
 
 def _of_two(claims: Claims) -> str:
-    """Say what two reports about a person do, and how much less if the record is unchanged."""
+    """Say what two reports about a person reveal, and how much less if the record is unchanged."""
     eps, same = claims.bound_of(2), claims.find(reports=2, record="same")
     unchanged = math.inf if same is None else same.eps
     if eps <= _REVEALED:
@@ -368,7 +368,7 @@ def _of_two(claims: Claims) -> str:
 
 
 def _if(claims: Claims, n_records: int) -> str:
-    """Say for which populations this holds, how often not, and under which assumptions."""
+    """Say for which populations this holds, with which probability, and under which assumptions."""
     sets, table = claims.all_sets, f"the public table of {n_records:,} records"
     uncertain = [family for family in sets if not family.is_point]
     if not sets:
@@ -399,7 +399,7 @@ def _if(claims: Claims, n_records: int) -> str:
 
 
 def warnings_about(claims: Claims) -> list[str]:
-    """Warn of a large bound, and of what a second report or more knowledge reveals."""
+    """Warn about a large bound, and about what a second report or more knowledge reveals."""
     texts, everywhere, two = [], claims.everywhere, claims.find(reports=2)
     if claims.eps > _WEAK:
         texts.append(

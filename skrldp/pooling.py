@@ -1,4 +1,4 @@
-"""Blocks of columns: their margins as functions of common parameters, estimated together."""
+"""Blocks of columns: their margins as functions of common parameters, jointly estimated."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,25 +13,25 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Booleans, Floats
 
-_SECRET = -1  # stands for S among the numbers of columns
+_SECRET = -1  # the index of S among columns
 
 
 @dataclass(frozen=True, eq=False)
 class BlockModel(ReadOnly):
     """The distribution of a block's cells as a linear function of parameters."""
 
-    constant: Floats  # (a,), the distribution where all parameters are 0
+    constant: Floats  # (a,), the distribution if all parameters are 0
     # (a, p), the distribution is ``constant + design @ parameters``; cells are in lexicographic
     # order of the secret and the block's columns
     design: Floats
-    # (p_shared,), places, among the p parameters, of those that other blocks have too
+    # (p_shared,), indices, among the p parameters, of those shared with other blocks
     shared: NDArray[np.intp]
-    numbers: NDArray[np.intp]  # (p_shared,), numbers of these among all shared parameters
-    own: NDArray[np.intp]  # (p - p_shared,), positions of the parameters that no other block has
+    numbers: NDArray[np.intp]  # (p_shared,), indices of these among all shared parameters
+    own: NDArray[np.intp]  # (p - p_shared,), indices of the parameters of this block alone
 
     @cached_property
     def back(self) -> Floats:
-        """The parameters of a distribution, less the constant, as functions of it: (p, a)."""
+        """The parameters of a distribution, without the constant, as functions of it: (p, a)."""
         return read_only(np.linalg.pinv(self.design))
 
 
@@ -39,8 +39,9 @@ class BlockModel(ReadOnly):
 class CommonMargins:
     """The parameters that the margins of several blocks have in common.
 
-    A parameter is the probability of some categories of some columns together, none of them the
-    last one of its column. Those of all sets of columns within a block determine its distribution.
+    A parameter is the joint probability of one category in each of several columns, none of them
+    the last of its column. The parameters of all subsets of a block's columns determine its
+    distribution.
 
     Examples
     --------
@@ -50,13 +51,13 @@ class CommonMargins:
     """
 
     blocks: tuple[BlockModel, ...]
-    n_shared: int  # number of parameters that several blocks have
+    n_shared: int  # number of shared parameters
 
     @staticmethod
     def of(
         n_secrets: int, n_categories: Sequence[int], blocks: Sequence[Sequence[int]]
     ) -> "CommonMargins":
-        """Find the parameters of blocks, given by the numbers of their columns."""
+        """Find the parameters of blocks, given by the indices of their columns."""
         sizes = {_SECRET: n_secrets, **dict(enumerate(n_categories))}
         named = [_parameters([_SECRET, *block], sizes) for block in blocks]
         count = Counter(chain.from_iterable(named))
@@ -74,7 +75,7 @@ class CommonMargins:
 
 
 def _one_column(size: int) -> Floats:
-    """Write the categories' probabilities by a constant and those of all but the last."""
+    """Express the categories' probabilities by a constant and those of all but the last."""
     matrix = np.zeros((size, size))
     matrix[-1, 0] = 1.0
     matrix[:-1, 1:] = np.eye(size - 1)
@@ -88,15 +89,15 @@ def _parameters(columns: Sequence[int], sizes: dict[int, int]) -> list[tuple[tup
     for codes in product(*(range(sizes[column]) for column in columns)):
         chosen = [(column, code) for column, code in zip(columns, codes, strict=True) if code]
         names.append(tuple(sorted(chosen)))
-    return names[1:]  # the first has no column and is the constant
+    return names[1:]  # the first, without columns, is the constant
 
 
 # -- generalised least squares over the reports of all blocks -------------------------------------
 
-# Share of the largest eigenvalue of the information below which an eigenvalue counts as zero: its
-# direction is not estimated.
+# Eigenvalues of the information below this share of the largest count as zero: their directions are
+# not estimated.
 _NOTHING = 1e-10
-# Part of a function, relative to its length, that may lie in directions without information.
+# Maximum part of a function, relative to its length, in directions without information.
 _DETERMINED = 1e-6
 
 
@@ -104,13 +105,13 @@ class ReportInformation(NamedTuple):
     """Information of one report of a block about the block's parameters."""
 
     matrix: Floats  # (p, p), Fisher information of a report
-    channel: Floats  # (b, p), how the distribution of the report depends on the parameters
-    constant: Floats  # (b,), that distribution where all parameters are 0
+    channel: Floats  # (b, p), derivative of the report's distribution by the parameters
+    constant: Floats  # (b,), that distribution if all parameters are 0
     # (b,), the distribution of the report at which the information is computed, positive
     report: Floats
 
     def score(self, counts: Floats) -> Floats:
-        """Return what reports (b,) say about the parameters (p,), by weighted least squares."""
+        """Return the score of reports (b,) for the parameters (p,), by weighted least squares."""
         return self.channel.T @ ((counts - counts.sum() * self.constant) / self.report)
 
 
@@ -129,7 +130,7 @@ def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> ReportIn
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """One block's information, parted into shared parameters and its own."""
+    """One block's information, partitioned into shared parameters and its own."""
 
     model: BlockModel
     information: Floats  # (p, p), of all its reports
@@ -150,13 +151,13 @@ class _Block:
 
     @cached_property
     def of_shared(self) -> Floats:
-        """Information about the shared parameters, the block's own being unknown."""
+        """Information about the shared parameters if the block's own are unknown."""
         return self.lift.T @ self.information @ self.lift
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The estimate from the reports of all blocks, of whatever is asked.
+    """Estimates from the reports of all blocks together.
 
     Shapes: for m blocks, `information` of all their reports has m matrices (p, p).
     """
@@ -178,7 +179,7 @@ class Pool:
         return _Inverse.of(total)
 
     def _parts(self, number: int, on_cells: Floats) -> tuple[_Block, Floats, Floats]:
-        """Write functions of a block's cells (k, a) by shared parameters, and by its own ones."""
+        """Express functions of a block's cells (k, a) by shared parameters, and by its own."""
         block = self._blocks[number]
         on_parameters = on_cells @ block.model.design
         across = np.zeros((len(on_cells), self.margins.n_shared))
@@ -193,10 +194,10 @@ class Pool:
     def weights(
         self, number: int, on_cells: Floats, information: Sequence[ReportInformation]
     ) -> tuple[Floats, Floats]:
-        """Write estimates of functions of a block's cells (k, a) as sums over reports.
+        """Express estimates of functions of a block's cells (k, a) as sums over reports.
 
-        Returns a constant (k,), and what one report of each symbol of each block adds, one block
-        after the other (k, sum of b).
+        Returns a constant (k,), and the contribution of a report of each symbol of each block,
+        concatenated over blocks (k, sum of b).
         """
         block, across, local = self._parts(number, on_cells)
         along, weights = across @ self._inverse.matrix, []
@@ -210,10 +211,10 @@ class Pool:
         return on_cells @ block.model.constant, np.concatenate(weights, axis=1)
 
     def gains(self, functions: Sequence[tuple[int, Floats]]) -> tuple[float, Floats]:
-        """Return the sum of the functions' variances, and by how much each block lowers the sum.
+        """Return the sum of the functions' variances, and each block's marginal decrease of it.
 
-        The second, (m,), is minus the derivative with respect to a factor of the block's reports,
-        at 1.
+        The second, (m,), is minus the derivative with respect to a factor of the block's
+        information, at 1.
         """
         total = 0.0
         spread = np.zeros((self.margins.n_shared, self.margins.n_shared))
@@ -251,7 +252,7 @@ class _Inverse(NamedTuple):
         return _Inverse(inverse, vectors[:, ~known], scale)
 
     def determines(self, functions: Floats) -> Booleans:
-        """Whether linear functions (k, p) do not change along the null space."""
+        """Whether linear functions (k, p) are constant along the null space."""
         along = np.linalg.norm(functions @ self.null, axis=1)
         return along <= _DETERMINED * np.linalg.norm(functions / self.scale, axis=1)
 
@@ -259,25 +260,25 @@ class _Inverse(NamedTuple):
 # -- how often each block is to be drawn ----------------------------------------------------------
 
 _STEPS = 50
-_CLOSE = 1e-3  # relative gain that the shares may leave: less than the sampling of blocks changes
+_CLOSE = 1e-3  # relative tolerance of the sum of variances, below the effect of sampling blocks
 
 
 def best_shares(
     margins: CommonMargins, information: Sequence[Floats], functions: Sequence[tuple[int, Floats]]
 ) -> Floats:
-    """Find the shares of blocks for which the variances of some functions have the least sum.
+    """Find the shares of blocks that minimise the sum of the variances of given functions.
 
-    The sum is convex in the shares, and each step multiplies a share by the root of how much a
-    report of the block lowers the sum (Pukelsheim, Optimal Design of Experiments, 1993).
+    The sum is convex in the shares, and each step multiplies a share by the square root of the
+    block's marginal decrease of the sum (Pukelsheim, Optimal Design of Experiments, 1993).
 
-    Shapes: m matrices (p, p), the information of one report; each of `functions` is the number of a
+    Shapes: m matrices (p, p), the information of one report; each of `functions` is the index of a
     block and an array (k, a) of functions of its cells. Returns (m,).
     """
     shares = np.full(len(information), 1.0 / len(information))
     for _ in range(_STEPS):
         scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
         total, gains = Pool(margins, scaled).gains(functions)
-        # no block's report would lower the sum by more
+        # no block's reports lower the sum by more
         if (gains <= (1.0 + _CLOSE) * total * shares).all():
             break
         shares = np.sqrt(shares * np.maximum(gains, 0.0))

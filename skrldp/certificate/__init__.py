@@ -1,8 +1,9 @@
-r"""Proof that a mechanism is private, as it will be sampled, and the repair that makes it so.
+r"""Proofs that the sampled mechanism is private, and the repair that makes designs private.
 
-A certificate is an upper bound on the leakage at every distribution of the uncertainty set. It
-comes from dual expressions of the support function, which are upper bounds wherever they are
-evaluated, with the rounding of the arithmetic added. No solver's status or tolerance enters.
+A certificate is an upper bound on the leakage at every distribution of the uncertainty set. It is
+computed from dual expressions of the support function, which are upper bounds wherever they are
+evaluated, plus the rounding error of the arithmetic. It does not depend on any solver's status or
+tolerance.
 """
 
 from skrldp.certificate._bounds import cells_by_record, counted_for, verify_bounds

@@ -1,4 +1,4 @@
-"""Bounds from private reports, computed again from the counts that are stated (Theorem 42)."""
+"""Bounds from private reports, recomputed from the stated counts (Theorem 42)."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -13,13 +13,13 @@ from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.bounds_from_reports import conditional_bounds
 
-_TIES = 1  # units that another machine's rounding may move a bound by
+_TIES = 1  # units by which rounding on another machine may change a bound
 
 
 def cells_by_record(
     mechanism: Mechanism, columns: Sequence[Any] | None = None
 ) -> dict[tuple[Any, ...], int]:
-    """Return the cell of each record: the values of `columns`, or of all in their order."""
+    """Return the cell of each record, by the values of `columns` or of all columns in order."""
     flags = [is_secret for _, is_secret in mechanism.columns]
     names = [name for name, _ in mechanism.columns]
     positions = [names.index(name) for name in columns or names]
@@ -59,11 +59,11 @@ def counted_for(pilot: Mechanism, counts: Any, like: Mechanism) -> CountedReport
 
 
 def verify_bounds(mechanism: str | bytes, pilots: Sequence[str | bytes]) -> Verdict:
-    """Compute the bounds again that a mechanism states to come from private reports.
+    """Recompute the bounds that a mechanism states from private reports.
 
-    :func:`verify` shows that a mechanism is private over the stated bounds. This
-    function shows that they follow from the counts of reports that the mechanism states. Whether
-    these were reported, and by whom, nobody can see from the counts.
+    :func:`verify` shows that a mechanism is private over the stated bounds. This function shows
+    that they follow from the counts of reports that the mechanism states. The counts do not show
+    whether these were reported, nor by whom.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _mechanisms(text: str | bytes) -> tuple[Mechanism, ...]:
 
 
 def _problem_of(mechanism: Mechanism, pilots: Sequence[str | bytes]) -> str:
-    """State why the stated bounds are not shown; empty if they are."""
+    """Explain why the stated bounds are not shown; empty if they are."""
     stated_set = None if mechanism.claims is None else mechanism.claims.main.around
     if stated_set is None or stated_set.bounds is None:
         return "are not stated"

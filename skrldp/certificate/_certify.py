@@ -1,4 +1,4 @@
-"""The certificate: a proven bound, and the worst distribution found."""
+"""The certificate: a proved bound, and the worst distribution found."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -32,19 +32,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Certificate(ReadOnly):
-    """What is proved about a mechanism's leakage: its claims, and the worst distribution found.
+    """The proof of a mechanism's leakage: its claims, and the worst distribution found.
 
     Attributes
     ----------
     claims : Claims
-        All that is proved; the numbers below are read from them.
+        All proved claims; the numbers below are read from them.
     distribution : array of shape (a1, a2)
         The worst distribution found, inside the set.
     uncertainty : FittedSet
-        The set of distributions that ``eps`` holds for.
+        The set of distributions for which ``eps`` holds.
     reports : int
-        How many independent reports about one record an observer gets. The numbers are about that
-        many; those of k reports over all distributions are k times those of one.
+        Number of independent reports about one record that an observer sees. The numbers below are
+        about that many reports; over all distributions, those of k reports are k times those of
+        one.
     distribution_known : array of shape (a1, a2) or None
         The worst distribution found for an observer who knows columns of U, inside their set.
     """
@@ -71,12 +72,12 @@ class Certificate(ReadOnly):
 
     @property
     def eps_attained(self) -> float:
-        """Leakage at ``distribution``, in nats: no smaller bound is true."""
+        """Leakage at ``distribution``, in nats, so that no smaller bound is true."""
         return self.claim.attained
 
     @property
     def eps_worst_case(self) -> float:
-        """Upper bound on the leakage at every distribution whatever, in nats; exact up to digits.
+        """Upper bound on the leakage at all distributions, in nats; exact up to rounding.
 
         Infinite if a report rules out a secret for some values of U.
         """
@@ -92,10 +93,11 @@ class Certificate(ReadOnly):
         return replace(self, _subject=(mechanism, joint))
 
     def witness(self) -> str:
-        """Write multipliers from which anybody can check the proof, with :func:`verify`.
+        """Write the multipliers with which anybody can check the proof, by :func:`verify`.
 
-        Of every report, secret and side that extremes alone do not clear, in short decimals; see
-        the guide on certificates. Nothing hangs on their being right, so they need no protection.
+        They are short decimals for every report, secret and side that extremes alone do not clear;
+        see the guide on certificates. They need no protection, because wrong multipliers cannot
+        make a false claim pass.
 
         Returns
         -------
@@ -105,9 +107,9 @@ class Certificate(ReadOnly):
         Raises
         ------
         ValueError
-            If the certificate is not of a `Mechanism` with claims about the same set.
+            If the certificate does not belong to a `Mechanism` with claims about the same set.
         CertificateError
-            If no multipliers were found that show what is claimed.
+            If no multipliers were found that prove the claims.
 
         Examples
         --------
@@ -129,7 +131,7 @@ class Certificate(ReadOnly):
         return witness_of(*self._subject, several, self.reports)
 
     def holds(self, eps: float) -> bool:
-        """Whether the mechanism is proved private at this ε.
+        """Return whether the mechanism is proved private at this ε.
 
         Parameters
         ----------
@@ -167,17 +169,17 @@ def certify(
     Parameters
     ----------
     mechanism : Mechanism or array of shape (b, a1 * a2)
-        A mechanism, ours or hand-written. A `Mechanism` names its secrets and values: they must be
-        those of ``joint``, in any order. An array holds probabilities with columns that sum to 1 up
-        to the last digits, cells in the order ``s * a2 + u`` of ``joint``.
+        Any mechanism, designed or hand-written. A `Mechanism` names its secrets and values, which
+        must be those of ``joint`` in any order. An array contains probabilities whose columns sum
+        to 1 up to rounding, with cells in the order ``s * a2 + u`` of ``joint``.
     uncertainty : RenyiBall, AllDistributions or FittedSet
         The set of distributions.
     joint : JointDistribution
-        The public distribution the set is around.
+        The public distribution at the centre of the set.
     reports : int
-        How many independent reports about one record somebody gets. All combinations of them are
-        looked at where that takes some seconds at most; beyond, the bound is that of as many as
-        can be looked at, and ``eps_worst_case`` for each other one.
+        Number of independent reports about one record that an observer sees. All combinations of
+        reports are examined if that takes a few seconds at most; otherwise the bound is that of as
+        many reports as can be examined, plus ``eps_worst_case`` for each further one.
 
     Returns
     -------
@@ -189,8 +191,8 @@ def certify(
     TypeError
         If an estimator or a manifest is given.
     ValueError
-        If the matrix is not a mechanism on the cells of ``joint``, if a `Mechanism` has other
-        secrets or values than ``joint``, or if ``reports`` is not an integer >= 1.
+        If the matrix is not a mechanism on the cells of ``joint``, if the secrets or values of a
+        `Mechanism` differ from those of ``joint``, or if ``reports`` is not an integer >= 1.
 
     Examples
     --------
@@ -200,8 +202,8 @@ def certify(
     >>> certify(response, RenyiBall(), joint)
     Certificate(eps<=0.6932, attained 0.6931, eps_worst_case<=0.6932, alpha=2, B=0.07524)
 
-    This one depends on S alone, so that k reports leak k times as much. They add up to less where
-    it depends on U alone, of which the set says that it is not far from independent of S:
+    This mechanism depends only on S, so that k reports leak k times as much. If a mechanism depends
+    only on U, which is nearly independent of S over the whole set, they leak less:
 
     >>> of_u = [[0.4, 0.6, 0.4, 0.6], [0.6, 0.4, 0.6, 0.4]]
     >>> for k in 1, 2, 3:
@@ -243,11 +245,11 @@ def prove(
     *,
     start: float = 0.0,
 ) -> Certificate:
-    """Prove the requested bounds, and make the claims of the mechanism, or of its probabilities.
+    """Prove the requested bounds, and make the claims of a mechanism or its probabilities.
 
-    No bound below `start` is tried, so that one that is stated needs no search.
+    No bound below `start` is tried, so that verifying a stated bound needs no search.
 
-    Returns Certificate: its claims state what was requested, whether it is kept or not.
+    Returns Certificate: its claims state what was requested, whether it is met or not.
     """
     first, for_all = promise.items[0], promise.for_all
     form = mechanism.form if isinstance(mechanism, Mechanism) else mechanism
@@ -264,7 +266,7 @@ def prove(
     if not claims[0].around.is_everything:
         limit = None if for_all is None or for_all.claim is None else for_all.claim.asked
         further.append(Claim(worst_case, inwards(worst_case), secret=secret, asked=limit))
-    if promise.joint.counts.shape[1] > 1:  # else nothing is left of U that could be known
+    if promise.joint.counts.shape[1] > 1:  # otherwise no column of U could be known
         given_u = min(given_u, *(claim.eps for claim in further or claims[:1]))
         further.append(Claim(given_u, inwards(given_u), secret=secret, known="all"))
     claims += [claim for claim in further if claim.asked is not None or math.isfinite(claim.eps)]
@@ -325,9 +327,9 @@ def prove_reports(
     if first is None:
         first = prove(mechanism, promise)
     if isinstance(mechanism, Mechanism) and mechanism.is_rounded:
-        # A number that is rounded again is another record (docs/proofs.md, Theorem 41). Keyed
-        # reports keep the rounding, so that the bound of an unchanged record holds for them. It is
-        # not stated, because a mechanism's claims go to clients without a key as well.
+        # A number that is rounded again is a different record (docs/proofs.md, Theorem 41). The
+        # bound for an unchanged record holds for keyed reports, which keep the rounding. It is not
+        # stated, because clients without a key use the same claims.
         summed = {k: first.claims.find(reports=int(k)) for k in reports}
         return tuple(
             replace(first, claims=first.claims.with_more([claim] * (k > 1)), reports=int(k))
@@ -344,7 +346,7 @@ def prove_reports(
 
 
 def _several(first: Certificate, k: int, bound: LeakageBound) -> Certificate:
-    """Make the certificate of k reports from that of one."""
+    """Derive the certificate of k reports from that of one."""
     if k == 1:
         return first
     eps = min(bound.eps, times(k, first.eps_worst_case))
@@ -363,13 +365,13 @@ def _several(first: Certificate, k: int, bound: LeakageBound) -> Certificate:
 # --- What is certified ----------------------------------------------------------------------------
 
 
-# Sums of b probabilities that were divided by their sum are 1 up to about b units of rounding, and
-# a few more. Twice as many would let pass sums that are off by some 1e-15 more.
+# Sums of b probabilities that were divided by their sum are 1 up to slightly more than b units of
+# rounding. Twice as many would accept sums that deviate by about 1e-15 more.
 _LAST_DIGITS = 4
 
 
 def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
-    """Check that an array is a mechanism as it stands, so that what is proved is about it."""
+    """Check that an array is a mechanism without changing it, so that the proof is about it."""
     of_blocks = isinstance(matrix, Manifest) or hasattr(matrix, "manifest_")
     if of_blocks or hasattr(matrix, "get_params"):
         way = "give its `mechanism_` after fit."
@@ -392,10 +394,10 @@ def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
 
 
 def order_in_table(joint: JointDistribution, mechanism: Mechanism) -> tuple[Indices, Indices]:
-    """Find the mechanism's secrets and values in the alphabets of the public table.
+    """Locate the mechanism's secrets and values in the alphabets of the public table.
 
-    Returns `secrets, values` (a1,): for each secret and value of the mechanism its position in the
-    table. Raises ValueError if the mechanism has other secrets or values than the table.
+    Returns `secrets, values` (a1,): for each secret and value of the mechanism, its index in the
+    table. Raises ValueError if the mechanism's secrets or values differ from the table's.
     """
     theirs, ours = (mechanism.secrets, mechanism.values), (joint.secrets, joint.values)
     if tuple(map(len, theirs)) != tuple(map(len, ours)):

@@ -1,4 +1,4 @@
-"""From a design to what may be released: repair, round, prove."""
+"""From a design to a releasable mechanism: repair, round, prove."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,13 +14,13 @@ from skrldp.mechanism.forms import slot_bits
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirements, repair
 
-# Proofs that are tried, each with eight times the slack of the one before. The last has 2e6 times
-# the slack that rounding calls for: where that fails, something else is wrong.
+# Maximum number of proofs, each with eight times the slack of the previous one. The last has 2e6
+# times the slack that rounding requires: if it fails, rounding is not the cause.
 _ATTEMPTS = 8
 _MORE = 8.0
 
-# Seconds for each report and cell, and for each report and pair of secrets. On one core mechanisms
-# of 1,000 reports took 1.7 s (100 x 10 cells) and 4.9 s (200 x 5), nearly all for what is counted.
+# Seconds per report and cell, and per report and pair of secrets. On one core, mechanisms of 1,000
+# reports took 1.7 s (100 x 10 cells) and 4.9 s (200 x 5), nearly all of it for these operations.
 _SECONDS_CELL, _SECONDS_PAIR = 1.5e-6, 1e-7
 _LINE = "{desc}: {n} reports, {elapsed}"  # how tqdm writes it
 
@@ -28,7 +28,7 @@ _LINE = "{desc}: {n} reports, {elapsed}"  # how tqdm writes it
 def expected_seconds(requirements: Requirements) -> float:
     """Estimate how long repair and proof take for a mechanism with a report for each cell.
 
-    Returns float: by counting what there is to do, at the pace of an ordinary core.
+    Returns float: the number of operations at the speed of an ordinary core.
     """
     return requirements.n_cells * sum(
         requirement.region.conditionals.size * _SECONDS_CELL + requirement.n_pairs * _SECONDS_PAIR
@@ -38,11 +38,11 @@ def expected_seconds(requirements: Requirements) -> float:
 
 @contextmanager
 def _counted(label: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a line on what is being done, with the number of reports done."""
+    """Show a line of progress, with the number of reports done."""
     if not verbose:
         yield None
         return
-    from tqdm.auto import tqdm  # loaded when needed
+    from tqdm.auto import tqdm  # imported only if needed
 
     with tqdm(desc=f"[skrldp] {label}", bar_format=_LINE, leave=False) as line:
         yield line.update
@@ -51,7 +51,7 @@ def _counted(label: str, verbose: int) -> Iterator[Callable[[int], None] | None]
 def release(
     matrix: Floats, promise: Requirements, *, verbose: int = 0
 ) -> tuple[Mechanism, Certificate]:
-    """Repair a design, round it to what will be sampled, and prove it private.
+    """Repair a design, round it to the sampled integers, and prove it private.
 
     Shapes: `matrix` (b, a). Returns as :func:`release_made`: symbols are row numbers of the design;
     reports that would never be sent are dropped.
@@ -73,10 +73,10 @@ def release_made(
     *,
     verbose: int = 0,
 ) -> tuple[Mechanism, Certificate]:
-    """Prove the mechanism that is made with some slack for rounding, or with more of it.
+    """Prove the mechanism built with some slack for rounding, increasing the slack if necessary.
 
-    Returns Mechanism, Certificate: the certificate is the full one, over all cells, and keeps what
-    is asked. Raises CertificateError if no proof is found.
+    Returns Mechanism, Certificate: the certificate is over all cells and meets every requirement.
+    Raises CertificateError if no proof is found.
     """
     for _ in range(_ATTEMPTS):
         mechanism = make(slack)

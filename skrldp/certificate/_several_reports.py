@@ -1,4 +1,4 @@
-r"""What several reports about one record leak, for somebody who gets all of them.
+r"""The leakage of several reports about one record, to an observer who sees all of them.
 
 k independent reports are one report of a mechanism whose rows are products of k rows. The order
 of the reports contains no information, and the number of orders cancels in every ratio, so each
@@ -25,22 +25,22 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.private_rows import Region
 from skrldp.sets.fitted_sets import FittedSet
 
-# Multisets of reports are examined one by one while they, times the cells of all pairs of secrets,
-# are no more than this. On one core of 2026 that took about a second, and ten where reports leak so
-# much, 40 nats, that rounding keeps the least bound from being proven.
+# Multisets of reports are enumerated if their number, times the cells of all pairs of secrets, is
+# at most this. On one core of 2026 that took about a second, and ten seconds for reports with a
+# leakage of 40 nats, because rounding then prevents a proof of the smallest bound.
 WORK = 1e7
 
-# A pair of secrets costs as much as this many cells, however few it has.
+# A pair of secrets costs at least as much as this many cells.
 _CELLS_OF_A_PAIR = 8
 
-# Cells of products that are held at a time, twice: bounds the memory.
+# Cells of products in memory at a time, in two arrays.
 _PART_CELLS = 1 << 18
 
-# Products have at most this many factors: more reports are bounded by sums from above, and by so
-# many equal ones from below.
+# Maximum number of factors of a product: more reports are bounded from above by sums, and from
+# below by this many equal ones.
 _MOST_FACTORS = 1 << 12
 
-# What is attained may be as much below a bound, in nats, without a search for more.
+# Difference in nats between a bound and the attained leakage up to which no further search is made.
 _TIGHT = 1e-6
 
 Rounded = tuple[Floats, Floats]  # upper and lower bounds of non-negative numbers
@@ -56,7 +56,7 @@ class SeveralReports:
     uncertainty: FittedSet  # the set
     first: LeakageBound  # the bound of one report
     eps_worst_case: float  # proven bound of one report over all distributions
-    work: float  # how much is enumerated
+    work: float  # the maximum amount of enumeration
 
     @cached_property
     def known(self) -> dict[int, LeakageBound]:
@@ -84,7 +84,7 @@ class SeveralReports:
             return best
         eps, attained, distribution = self._composed(k), best.attained, best.distribution
         lower, worst = self._leakage_of_equal(k, distribution), distribution
-        # For large alphabets, of four weights, a search would take as long as the proof, too long.
+        # For large block mechanisms, a search would take as long as the proof, which is too long.
         if self._blocks is None and lower < eps - _TIGHT:
             equal = bound_over(lambda: self._equal(k), self.joint, self.uncertainty)
             if equal.attained > lower:
@@ -97,7 +97,7 @@ class SeveralReports:
         return max(leakage_at(view, distribution) for view in self._equal(k))
 
     def _composed(self, k: int) -> float:
-        """Least sum of the exact bound of some reports and one for all others."""
+        """Smallest sum of an exact bound of some reports and a bound for all others."""
         sums = [times(k, self.eps_worst_case)]
         for j, exact in self.known.items():
             if j <= k:
@@ -108,7 +108,7 @@ class SeveralReports:
     # --- multisets of rows
 
     def _most_enumerable(self, k: int) -> int:
-        """Greatest number of reports, at most k, whose multisets are few enough."""
+        """Largest number of reports, at most k, whose multisets are few enough to enumerate."""
         factors = range(1, min(k, _MOST_FACTORS) + 1)
         return max(1, bisect_right(factors, self.work, key=self._work))
 
@@ -147,18 +147,18 @@ class SeveralReports:
         yield from block_views(tuple(below[0]), self.region, tuple(above[0]))
 
     def _enumerated(self, k: int) -> Iterator[View]:
-        """Make views of all multisets of k rows, part by part."""
+        """Make views of all multisets of k rows, in batches."""
         above, below = self._rows
         multisets = combinations_with_replacement(range(len(above)), k)
         size = max(1, _PART_CELLS // above.shape[1])
-        yield self._view(power(self._rows, k))  # often the worst ones: a good start for the others
+        yield self._view(power(self._rows, k))  # often the worst ones, which speeds up the others
         while len(chosen := np.fromiter(chain.from_iterable(islice(multisets, size)), np.intp)):
             members = chosen.reshape(-1, k).T
             yield self._view(reduce(product, ((above[y], below[y]) for y in members)))
 
 
 def n_multisets(n: int, k: int, limit: float) -> int:
-    """Count the multisets of k out of n; a number above `most` stands for any such count."""
+    """Count the multisets of k out of n; every count above `most` may be capped."""
     count = 1
     for i in range(1, min(k, n - 1) + 1):
         count = count * (n + k - i) // i
@@ -170,8 +170,8 @@ def n_multisets(n: int, k: int, limit: float) -> int:
 def distinct_rows(table: NDArray[Any]) -> Rounded:
     """Return one row of each class of proportional rows: a factor cancels in every ratio.
 
-    Integers are compared exactly. Of probabilities in floats only those are merged that are equal
-    up to a power of two.
+    Integers are compared exactly. Rows of floats are merged only if they are equal up to a power of
+    two.
     """
     rows = table[table.any(axis=1)]
     if np.issubdtype(rows.dtype, np.integer):
@@ -188,8 +188,8 @@ def distinct_rows(table: NDArray[Any]) -> Rounded:
 def product(first: Rounded, second: Rounded) -> Rounded:
     """Multiply bounds, rounding outwards; zeros stay zeros, and rows are scaled if they are small.
 
-    One unit in the last place more than the nearest float covers the rounding of a product also
-    where it underflows, and scaling upwards is exact.
+    One unit in the last place covers the rounding of a product even if it underflows, and scaling
+    upwards is exact.
     """
     above, below = first[0] * second[0], first[1] * second[1]
     positive = (first[0] > 0) & (second[0] > 0)

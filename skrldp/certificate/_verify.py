@@ -1,10 +1,10 @@
 """Check a proof of privacy, from a mechanism, public counts and a witness, in integers.
 
-This file needs Python alone and no floating point. Run it by ``python _verify.py mechanism.json
-counts.json witness.json``. The mechanism has what is claimed: integers, ε and a set. The witness
-has multipliers, and nothing hangs on their being right: by Theorem 37 (docs/proofs.md) any give a
-bound. Groups of cells are those of Theorem 30 and Theorem 31; k reports are products of rows
-(Theorem 27). Numbers are in units of 2**-128.
+This file needs only Python and no floating point. Run it by ``python _verify.py mechanism.json
+counts.json witness.json``. The mechanism contains the claims: integers, ε and a set. The witness
+contains multipliers, which need not be trusted, because by Theorem 37 (docs/proofs.md) any
+multipliers give a bound. Groups of cells are those of Theorem 30 and Theorem 31; k reports are
+products of rows (Theorem 27). Numbers are in units of 2**-128.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 BITS = 128
 WORK = BITS + 32  # inside of functions, whose errors are many times smaller than a unit
 ONE = 1 << BITS
-MOST_EPS = 700  # beyond, a claim says nothing
+MOST_EPS = 700  # larger bounds have no meaning
 SHOWN = {"secret", "known", "eps", "around"}  # fields of a claim, and others that are only stated
 NUMBERS = {
     "renyi": {"alpha", "radius"},
@@ -44,16 +44,16 @@ Table = list[list[int]]
 
 
 class Verdict(NamedTuple):
-    """Whether all that a mechanism claims was shown, and what, or where it failed first."""
+    """Whether all claims of a mechanism were shown, and which, or the first failure."""
 
     holds: bool
     message: str
     shown: tuple[str, ...] = ()
-    stated: tuple[str, ...] = ()  # the fields of claims that nobody can show from these texts
+    stated: tuple[str, ...] = ()  # the fields of claims that cannot be shown from these texts
 
 
 class NotShown(Exception):
-    """Why something was not shown."""
+    """The reason why a claim was not shown."""
 
 
 def _twice_atanh(numerator: int, denominator: int) -> int:
@@ -118,7 +118,7 @@ class Statement:
     groups: Table  # the cells of each
     pairs: list[tuple[int, int, Fraction]]  # two groups, and eps
     counts: Table  # the public people of each group's cells
-    sizes: list[int]  # of each group: what its share of a budget goes by
+    sizes: list[int]  # of each group: the weight that determines its share of a budget
     alpha: Fraction | None  # None: all distributions
     budgets: tuple[Fraction, ...]  # of one, of two, drift; of divergences times shares of records
     box: tuple[Table, Table] | None = None  # bounds of each group's conditional; then no order
@@ -129,9 +129,9 @@ class Statement:
         return min((eps for _, _, eps in self.pairs), default=Fraction(0))
 
     def inside(self, part: list[int], s: int, eps: Fraction | None) -> int:
-        """Bound a side over a box from above: fill the best cells up to their bounds, then drift.
+        """Bound a side over a box from above: fill the largest cells to their bounds, add drift.
 
-        A conditional is e**-drift times one between the bounds, and the rest is free.
+        A conditional is e**-drift times one between the bounds, and the rest is unrestricted.
         """
         assert self.box is not None
         lower, upper = (table[s] for table in self.box)
@@ -166,7 +166,7 @@ class Statement:
             known = ln(kappa) + 4 - floor((eps or 0) * ONE)
             logs = sum(n * (known - ln(g)) for n, g in counted)
             return top - kappa + ceil(Fraction(kappa * logs, total << BITS))
-        theta, safe = (alpha - 1) / alpha, int(alpha < 1)  # the safe end of an interval
+        theta, safe = (alpha - 1) / alpha, int(alpha < 1)  # the conservative end of an interval
         mean = Fraction(sum(n * power(g, theta)[safe] for n, g in counted), total << BITS)
         inner = abs(theta) * kappa * mean * Fraction(odds((eps or 0) * theta)[safe], ONE)
         if 2 * alpha == 1:
@@ -177,7 +177,7 @@ class Statement:
 
 @lru_cache(1 << 14)
 def reach(statement: Statement, s: int, t: int) -> list[int]:
-    """Return what h(x, z) takes of N x and of N z at one vertex, and at the other."""
+    """Return the coefficients of N x and N z in h(x, z) at each of the two vertices."""
     single, pair, drift = statement.budgets
     w, w2 = (Fraction(statement.sizes[group], sum(statement.sizes)) for group in (s, t))
     b = pair + (w + w2) * drift
@@ -210,12 +210,12 @@ class Sides:
         return self.known[s, eps]
 
     def left(self) -> list[tuple[int, int, Fraction]]:
-        """Return the pairs; none if no two entries of the row differ by more than the least eps."""
+        """Return the pairs; none if all entries of the row differ by at most the smallest eps."""
         is_flat = max(self.row) << BITS <= min(self.row) * odds(self.one.least_eps)[0]
         return [] if is_flat else self.one.pairs
 
     def hold(self, s: int, t: int, eps: Fraction) -> bool:
-        """Whether some couples show that a pair is private (Theorem 37 (ii))."""
+        """Whether the couples show that a pair is private (Theorem 37 (ii))."""
         first, second = self.of(s, None), self.of(t, eps)
         if first[0][0] + second[0][0] <= 0:
             return True
@@ -254,7 +254,8 @@ def _read(text: str | bytes, forms: dict[str, int]) -> tuple[dict[str, Any], str
     floats: Any = {"parse_float": _number, "parse_constant": _number}
     fields = json.loads(data.decode(), object_pairs_hook=_unique, **floats)
     _need_form(fields, forms)
-    head, mark, _ = data.partition(b',"public":')  # no text contains it: quotes are escaped there
+    # No string contains this mark, because quotes are escaped there.
+    head, mark, _ = data.partition(b',"public":')
     return fields, hashlib.sha256(head + b"}" if mark else data).hexdigest()
 
 
@@ -270,14 +271,14 @@ def _need_keys(fields: dict[str, Any], known: set[str]) -> None:
 
 
 def _said(name: Any) -> str:
-    """Write the name of a column as JSON does."""
+    """Write the name of a column as in JSON."""
     if type(name) is Fraction:
         return f"{name.numerator}.0" if name.denominator == 1 else str(name)
     text = json.dumps(name, ensure_ascii=False, default=str)
     return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-# Characters that control a terminal or reorder a line: a stranger may have chosen the names.
+# Characters that control a terminal or reorder a line are escaped, because names are untrusted.
 _HIDDEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
@@ -301,7 +302,7 @@ def _columns(file: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
 
 
 def _check_together(manifest: dict[str, Any]) -> None:
-    """Check that blocks protect the same secret, and are drawn by weights that add up."""
+    """Check that blocks protect the same secret, and that their weights are a distribution."""
     _need_keys(manifest, HEAD | {"weights", "mechanisms", "public"})
     shared, blocks = [], []
     for block in _list(manifest["mechanisms"]):
@@ -350,14 +351,14 @@ def _list(value: Any) -> list[Any]:
 
 
 def _codes(names: list[Any], several: bool, positions: list[int]) -> list[int]:
-    """Give numbers to the combinations of some columns of an alphabet."""
+    """Return a number for each combination of given columns of an alphabet."""
     codes: dict[str, int] = {}
     keys = [repr([(_list(it) if several else [it])[i] for i in positions]) for it in names]
     return [codes.setdefault(key, len(codes)) for key in keys]
 
 
 def _checked_set(stated: Any, names: set[str]) -> None:
-    """Refuse a set that states anything but its numbers, and what is only stated."""
+    """Reject a set with unknown fields."""
     known = set(stated) <= {"set", "n_records", *STATED[2:6], *names}
     _need(known and {"rule", "beta"} <= set(stated), "a set states something that is not checked.")
 
@@ -401,7 +402,7 @@ def _set_of(ball: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, 
 
 
 def _statements(file: dict[str, Any], tables: Table, eps: Fraction | None) -> list[Statement]:
-    """List what is claimed, each with groups of cells of its own; the first at `eps` if given."""
+    """List the claims, each with its groups of cells; the first at `eps` if given."""
     claims, secrets, values = (file[key] for key in ("claims", "secrets", "values"))
     a1, a2 = len(secrets), len(values)
     names, secret_at, others_at = _columns(file)
@@ -430,7 +431,7 @@ def _statements(file: dict[str, Any], tables: Table, eps: Fraction | None) -> li
             label = f"{subject}, {'all distributions' if listed else 'one report'}"
         value = list(range(a2)) if knows_all else _codes(values, len(others_at) > 1, inner)
         bound = eps if eps is not None and not listed else bound
-        # Groups of cells are compared whose secrets differ and whose known values do not.
+        # Compare groups of cells with different secrets and equal known values.
         members: dict[tuple[int, int], list[int]] = {}
         for s, u in product(range(a1), range(a2)):
             members.setdefault((s, value[u]), []).append(s * a2 + u)
@@ -456,7 +457,7 @@ def _statements(file: dict[str, Any], tables: Table, eps: Fraction | None) -> li
 def read_claim(
     mechanism: str | bytes, counts: str | bytes, eps: Fraction | None = None, reports: int = 1
 ) -> tuple[list[tuple[Table, Statement]], list[str], tuple[str, ...]]:
-    """Read rows and statements, digests and what is only stated: at an eps, of reports together.
+    """Read rows, statements, digests and unshown fields, for `reports` reports at `eps`.
 
     A manifest has a mechanism for each block, and its counts a table.
     """
@@ -480,7 +481,7 @@ def read_claim(
 def _part(
     file: Any, public: Any, eps: Fraction | None, reports: int, keys: set[str], stated: set[str]
 ) -> list[tuple[Table, Statement]]:
-    """Read the rows and statements of one mechanism; add the fields that are only stated."""
+    """Read the rows and statements of one mechanism; add the unshown fields."""
     _need_keys(public, keys)
     for key in ("secrets", "values"):
         names = file[key]
@@ -492,7 +493,7 @@ def _part(
     seen = [[n > 0 for n in table] for table in tables]
     _need(any(seen[0]) and seen[0] == seen[-1], "the counts are others.")
     if reports == 1 and eps is not None and eps >= _real(file["claims"][0]["eps"], "eps", MOST_EPS):
-        eps = None  # what is stated says more
+        eps = None  # the claim states more than the set shows
     statements, rows = _statements(file, tables, eps), _rows(file, a1, a2)
     sets = [claim["around"] for claim in file["claims"] if claim["around"] != "all"]
     stated |= {name for claim in (*file["claims"], *sets) for name in claim if name in STATED}
@@ -513,7 +514,7 @@ def verify(
     eps: float | str | Fraction | None = None,
     reports: int = 1,
 ) -> Verdict:
-    """Check that a mechanism is as private as it claims, with integers alone.
+    """Check that a mechanism is as private as it claims, in integer arithmetic.
 
     Parameters
     ----------
@@ -521,9 +522,9 @@ def verify(
         JSON of a mechanism with claims, or of a manifest of several; of the counts that sets are
         around; of multipliers.
     eps : float, optional
-        What reports should keep, in nats; what is claimed if not given.
+        The bound to check, in nats; by default, the claimed one.
     reports : int
-        How many reports about one record are seen together; more than one need `eps`.
+        Number of reports about one record that are seen together; more than one need `eps`.
 
     Returns
     -------
@@ -553,7 +554,7 @@ def verify(
 
 
 def _shown(rows: Table, claim: Statement, couples: list[list[Any]]) -> str:
-    """Show a statement for every row and pair, or raise NotShown with the first that fails."""
+    """Check a statement for every row and pair; raise NotShown for the first failure."""
     couples_of_row: list[dict[Any, Any]] = [{} for _ in rows]
     for y, s, side, slack, kappa in map(_list, couples):
         _need({type(y), type(s), type(side)} == {int}, "a multiplier is of no report and group.")

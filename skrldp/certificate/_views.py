@@ -1,4 +1,4 @@
-"""The rows that a proof compares over a region, the smallest ε that holds, and the worst found."""
+"""The rows that a proof compares over a region, the smallest proved ε, and the worst pair found."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -15,19 +15,19 @@ from skrldp.privacy.private_rows import Region
 from skrldp.privacy.screening import Screened, WorstPairs
 from skrldp.sets.fitted_sets import FittedSet
 
-# Least rise of the trial ε while closing in on the proven one, in nats; it doubles from there. What
-# is proved is at most about as much above what is true; twice as much saves a step at most.
+# First increase of the trial ε near the proved one, in nats; it then doubles. The proved bound
+# exceeds the true one by at most about as much; twice as much saves one step at most.
 _STEP = 1e-12
-# Pairs that are examined closely at a time to begin with; twice as many each time all are proved.
+# Initial number of pairs examined closely at a time; doubled each time all are proved.
 _FIRST_PAIRS = 64
-_HOPELESS = 1e3  # nats: where a larger rise is needed, the bound is infinite
+_HOPELESS = 1e3  # nats; if a larger increase is needed, the bound is infinite
 
 Pair = tuple[int, int, Floats]  # two secrets, and a conditional of each, shape (2, k)
 
 
 @dataclass(frozen=True)
 class View:
-    """Rows to compare over a region, and how a pair of its conditionals reads in full."""
+    """Rows to compare over a region, and the map from its conditionals to full ones."""
 
     rows: Floats  # (b, a1, k): the part of the first secret
     against: Floats  # (b, a1, k): the part of the second
@@ -42,7 +42,7 @@ def dense_view(matrix: Floats, region: Region) -> View:
 
 
 def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
-    """One view for a dense mechanism; for blocks one per value of U, of two cells each."""
+    """One view for a dense mechanism; for block mechanisms, one of two cells per value of U."""
     blocks = mechanism.form.blocks
     if blocks is None:
         yield dense_view(mechanism.matrix, region)
@@ -51,13 +51,13 @@ def mechanism_views(mechanism: Mechanism, region: Region) -> Iterator[View]:
 
 
 def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -> Iterator[View]:
-    """One view for each value of U, of two cells each, of a mechanism of four numbers.
+    """One view of two cells for each value of U, for a block mechanism.
 
-    The second secret's part may have its own numbers, such as those rounded the other way.
+    The second secret's part may have different numbers, such as those rounded the other way.
 
-    A row of a block mechanism is constant apart from one value of U, and all secrets other than
-    its own look the same. So three pairs of parts cover everything: the row's own secret first,
-    second, or neither.
+    A row of a block mechanism is constant except at one value of U, and its parts for all secrets
+    other than its own are equal. Three pairs of parts therefore cover all cases: the row's own
+    secret first, second, or neither.
     """
     same, same_secret, same_value, different = blocks
     cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
@@ -85,11 +85,11 @@ def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
 def least_provable(
     view: View, start: float, callback: Callable[[int], None] | None = None
 ) -> tuple[float, Pair | None]:
-    """Smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
+    """Find the smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
 
-    Each step goes to the largest log-ratio among the worst conditionals found, which cannot pass
-    the true leakage; once that stalls, the trial rises by tiny, growing steps to cover rounding.
-    The rows are taken part by part: what is proved stays so as ε grows.
+    Each step goes to the largest log-ratio among the worst conditionals found, which cannot exceed
+    the true leakage; once that stalls, the trial ε increases by small, growing steps to cover
+    rounding. Rows are processed in batches, because what is proved remains proved as ε grows.
     """
     eps, worst_pair = start, None
     for batch in view.region.parts(len(view.rows)):
@@ -102,7 +102,7 @@ def least_provable(
 
 
 def _raised(screened: Screened, eps: float) -> tuple[float, Pair | None]:
-    """Raise ε until it is proved for some rows; give the last pair that called for more.
+    """Raise ε until it is proved for a batch of rows; return the last pair that required more.
 
     The pairs that seem to leak most come first, few at a time: they raise ε, and most of the
     others are then cleared by bounds of each secret alone.
@@ -165,7 +165,7 @@ def leakage_at(view: View, distribution: Floats) -> float:
 
 def _ratio_of(view: View, conditionals: Floats, seen: NDArray[np.bool_]) -> float:
     rows, against = view.rows, view.against
-    if view.rounded:  # the other way round, so that no more is said than is attained
+    if view.rounded:  # the other way round, so that the attained leakage is not overstated
         rows, against = against, rows
     first, second = view.region.pairs
     both_seen = seen[first] & seen[second]
@@ -193,7 +193,7 @@ def _greatest_ratio(
     upper, lower = np.where(upper > 0, upper, 1.0), np.where(lower > 0, lower, 1.0)
     with np.errstate(over="ignore"):
         greatest = (upper / lower).max()
-    if np.isinf(greatest):  # the quotient is not a float any more, its logarithm is
+    if np.isinf(greatest):  # the quotient overflows a float, but its logarithm does not
         return float((np.log(upper) - np.log(lower)).max())
     return max(0.0, float(np.log(greatest)))
 
@@ -219,7 +219,7 @@ def bound_over(
     callback: Callable[[int], None] | None = None,
     start: float = 0.0,
 ) -> LeakageBound:
-    """Prove a bound of at least `start` for all rows of some views."""
+    """Prove a bound of at least `start` for all rows of the views."""
     attained, proven = 0.0, start
     witness: tuple[View, Pair] | None = None
     for view in views():

@@ -1,8 +1,9 @@
-"""The witness of a proof: multipliers from which anybody can check it in integers.
+"""The witness of a proof: multipliers with which anybody can check it in integers.
 
-Multipliers of every report, group and side that extremes alone do not clear, as short decimals.
-They come from the certificate's search (docs/proofs.md, Theorem 12, Theorem 15, Theorem 37), are
-rounded to as few digits as still show the claim, and are tried by the checker's own arithmetic.
+It contains multipliers of every report, group and side that extremes alone do not clear, as short
+decimals. They come from the certificate's search (docs/proofs.md, Theorem 12, Theorem 15, Theorem
+37), are rounded to as few digits as still show the claim, and are tried by the checker's own
+arithmetic.
 """
 
 import json
@@ -26,22 +27,22 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.support_function import split_budget, support
 
-# Digits of multipliers that are tried, one after the other. Errors count by their squares, so that
-# eight are nearly always enough; with sixteen, floats are written exactly.
+# Numbers of digits of multipliers, tried in order. Bounds depend on the squares of errors, so that
+# eight digits are nearly always enough; with sixteen, floats are written exactly.
 _DIGITS = (3, 5, 7, 9, 12, 16)
 
 Couple = tuple[str, str]  # a slack and a multiplier, in their written form
 
 
 def counts_to_json(joint: JointDistribution | Sequence[JointDistribution]) -> str:
-    """Write the public counts, around which sets of distributions lie, for :func:`verify`.
+    """Write the public counts, the centre of sets of distributions, for :func:`verify`.
 
     Parameters
     ----------
     joint : JointDistribution or list of them
-        The public table, or that of each block of a manifest. All its counts are written, of a
-        survey integers in proportion to its weighted totals, and the records of each cell:
-        publish them only if they are public.
+        The public table, or that of each block of a manifest. All its counts are written; for
+        surveys, integers in proportion to its weighted totals, and the number of records of each
+        cell. Publish them only if they are public.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def verify(
     eps: float | str | Fraction | None = None,
     reports: int = 1,
 ) -> Verdict:
-    """Check a proof by the file that needs Python alone; refuse what clients would not read."""
+    """Check a proof with the import-free verifier; reject texts that clients would not read."""
     verdict = _verify.verify(mechanism, counts, witness, eps, reports)
     if verdict.holds:
         try:
@@ -86,7 +87,7 @@ def verify(
 
 
 def states(mechanism: Mechanism, uncertainty: FittedSet) -> bool:
-    """Whether a mechanism's first claim is about this set."""
+    """Return whether a mechanism's first claim is about this set."""
     if mechanism.claims is None:
         return False
     stated = mechanism.claims.main.around
@@ -101,9 +102,9 @@ def witness_of(
     eps: float | None = None,
     reports: int = 1,
 ) -> str:
-    """Write multipliers from which anybody can check what is claimed, with :func:`verify`.
+    """Write the multipliers with which anybody can check the claims, by :func:`verify`.
 
-    Of a fitted sanitizer's mechanism ``certificate_.witness()`` writes them.
+    For a fitted sanitizer's mechanism, use ``certificate_.witness()``.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def witness_of(
     Raises
     ------
     ValueError
-        If nothing is claimed, or nothing that can be checked.
+        If there is no claim, or none that can be checked.
     CertificateError
         If no multipliers were found that show what is claimed.
     """
@@ -180,7 +181,7 @@ def _shows(
     couples: tuple[tuple[float, float] | None, ...],
     written: dict[tuple[int, int, Couple], None],
 ) -> bool:
-    """Write couples in as few digits as show a pair, if any do."""
+    """Write couples with the fewest digits that show a pair, if any do."""
     s, t, eps = pair
     for digits in _DIGITS:
         added = []
@@ -205,19 +206,19 @@ def _shows(
 
 
 def _written(number: float, digits: int) -> str:
-    """Write a number in this many digits, as JSON does."""
+    """Write a number with this many digits, as in JSON."""
     return str(Decimal(f"{number:.{digits - 1}e}").normalize())
 
 
 class _Problem:
-    """The search for the best multipliers of a row: of one side, or of both sides of a pair."""
+    """The search for the best multipliers of a row, for one side or both sides of a pair."""
 
     def __init__(self, statement: Statement, rows: list[list[int]]) -> None:
         assert statement.alpha is not None
         self.one, self.alpha = statement, float(statement.alpha)
         self.theta = (self.alpha - 1.0) / self.alpha
         width = max(map(len, rows))
-        # Groups of fewer cells are filled up with copies of their first one, without records.
+        # Groups of fewer cells are padded with copies of their first one, without records.
         self.parts = np.array([[*row, *row[:1] * (width - len(row))] for row in rows], float)
         counts = [
             [*row_counts, *[0] * (width - len(row_counts))] for row_counts in statement.counts
@@ -229,7 +230,7 @@ class _Problem:
     def couples(
         self, sides_wanted: list[tuple[tuple[int, Fraction | None], ...]]
     ) -> list[tuple[tuple[float, float], ...]]:
-        """Find slacks and multipliers of sides, one or two of each problem."""
+        """Find slacks and multipliers of the one or two sides of each problem."""
         if not sides_wanted:
             return []
         groups = np.array([[group for group, _ in sides] for sides in sides_wanted])
@@ -274,7 +275,7 @@ class _Problem:
             is_capped, log_shares = split_budget(means, w, budget, limits)
             return np.where(is_capped[:, None], np.exp(means + log_shares), shared)
         powers = w * (p * np.exp(self.theta * logs)).sum(axis=2)
-        if self.alpha == 0.5:  # at most; a little less, as numbers are rounded
+        if self.alpha == 0.5:  # slightly less than the maximum, because numbers are rounded
             return w / powers.max(axis=1)[:, None] * (1.0 - 1e-15)
         area = w.sum(axis=1) + np.copysign(budget, self.theta)
         size = abs(self.theta)
