@@ -2,6 +2,7 @@
 #   make demo          the main job on real data
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
+#   make test-3.12     the demo and the tests on a Python of your choice, in an environment of its own
 #   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
 #   make fuzz          changed mechanisms, proofs and records: do readers, clients and checkers keep what they promise?
 #                      (make fuzz ARGS="truth --number 10000")
@@ -11,7 +12,7 @@
 #   make reproduce     builds the wheel twice, and compares the bytes
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make golden        writes the printed texts of tests/golden/ again, to be read as a difference
-#   make lint          ruff and mypy          (make format: let ruff repair and format)
+#   make lint          ruff, import-linter and mypy (make format: let ruff repair and format)
 #   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
 #   make coverage      how often confidence intervals hold the truth; half an hour
@@ -21,6 +22,8 @@
 #                      (make mutants ARGS="--room certificate", ARGS="--processes 2")
 #   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run); with Node it asks
 #                      the site's search what people ask
+#   make nightly       all of these that check something, one after the other, whatever fails; says at the end which
+#                      passed. Many hours (make nightly PARTS="lint fuzz"; logs: build/nightly)
 #   make clean         remove all that was made
 PYTHON ?= python3
 VENV ?= .venv
@@ -38,7 +41,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } \
   $(if $(filter file,$(origin PYTHON)),,&& test "$$($(PY) -V)" = "$$($(PYTHON) -V 2>/dev/null)") || echo stale)
 
-.PHONY: demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
+.PHONY: nightly demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
   lint format bench coverage leaderboard tables golden mutants lives docs clean venv
 .NOTPARALLEL:
 
@@ -58,6 +61,9 @@ test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
 
 test-minimum:
 	$(MAKE) test $(MINIMUM) VENV=.venv-minimum
+
+test-3.%:
+	$(MAKE) demo test PYTHON=python3.$* VENV=.venv-3.$*
 
 test-browser:
 	node --test javascript/test
@@ -91,6 +97,7 @@ vertices: $(VENV)/.stamp-vertices
 lint: $(VENV)/.stamp-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/lint-imports --no-logo --no-cache
 	$(PY) -m mypy
 
 format: $(VENV)/.stamp-dev
@@ -129,8 +136,19 @@ docs: $(VENV)/.stamp-docs
 	@if command -v node >/dev/null; then node docs/find.mjs docs/_build/html; fi
 	@echo "The pages are in docs/_build/html; begin with index.html."
 
+PARTS ?= lint test-package reproduce test-minimum test-3.11 test-3.12 test-3.13 test-3.14 test-engines \
+  test-engines-minimum test-browser docs lives fuzz coverage mutants tables bench leaderboard
+nightly:
+	@rm -rf build/nightly; mkdir -p build/nightly
+	@for part in $(PARTS); do \
+	  begun=$$(date +%s); \
+	  $(MAKE) $$part </dev/null >build/nightly/$$part.log 2>&1 && result=passed || result=FAILED; \
+	  echo "$$result $$part ($$(($$(date +%s) - begun)) s)" | tee -a build/nightly/results.txt; \
+	done
+	@! grep FAILED build/nightly/results.txt
+
 clean:
-	rm -rf .venv .venv-minimum .venv-bench .venv-browser .venv-engines .venv-engines-minimum build dist \
+	rm -rf .venv .venv-3.* .venv-minimum .venv-bench .venv-browser .venv-engines .venv-engines-minimum build dist \
 	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	rm -rf docs/_build docs/auto_examples docs/generated docs/sg_execution_times.rst
 	find skrldp tests examples benchmarks docs -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
