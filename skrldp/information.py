@@ -89,7 +89,7 @@ def mutual_information(matrix: Floats, distribution: Floats) -> float:
 
 
 def entropy_by_secret(distribution: NDArray[Any]) -> Floats:
-    """Entropy H(U | S=s) of the values that each secret has.
+    """Entropy H(U | S=s) of the values of each secret.
 
     Shapes: a distribution of (S, U), or counts, (a1, a2) to (a1,), in nats; NaN for a secret of
     probability 0.
@@ -105,15 +105,15 @@ def entropy_by_secret(distribution: NDArray[Any]) -> Floats:
 
 
 def information_by_secret(matrix: Floats, distribution: NDArray[Any]) -> Floats:
-    r"""Return the report's information about U given the secret, for each secret.
+    r"""Return the report's information about U given each secret.
 
     :math:`I(U;Y|S=s) = \sum_u P(u|s) \sum_y Q(y|s,u) \log(Q(y|s,u) / P(y|s))`, where
     :math:`P(y|s) = \sum_u P(u|s) Q(y|s,u)`. It is at most H(U | S=s), see
     :func:`entropy_by_secret`. By the chain rule :math:`\sum_s P(s) I(U;Y|S=s) = I(X;Y) - I(S;Y)`.
 
     Shapes: `matrix` (b, a), columns summing to 1, cells in the order ``s * a2 + u``; `distribution`
-    (a1, a2), or counts. Returns (a1,): in nats; 0 for a secret that has one value alone, NaN for
-    one of probability 0. Raises ValueError if the shapes do not fit.
+    (a1, a2), or counts. Returns (a1,): in nats; 0 for a secret with a single value, NaN for one of
+    probability 0. Raises ValueError if the shapes do not match.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
     table = conditionals_of(np.asarray(distribution), unseen=np.nan)
 
     def of_reports(alike: float, unlike: float) -> Floats:
-        """Sum over a2 reports: those with the own secret, or with another one."""
+        """Sum over a2 reports, either those with the record's secret or with a different one."""
         first, second = _xlogx(np.array([alike, unlike]))
         report = alike * table + unlike * (1.0 - table)
         return (first * table + second * (1.0 - table) - _xlogx(report)).sum(axis=1)

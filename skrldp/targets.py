@@ -1,7 +1,7 @@
-"""What is to be estimated from reports: shares of categories, means, or any linear functions.
+"""Targets of estimation: shares of categories, means, or any linear functions.
 
-A target states linear functions of the distribution of X, whose values are shares or means. They
-are what :class:`~skrldp.AOptimalSanitizer` designs for.
+A target specifies linear functions of the distribution of X, whose values are shares or means.
+:class:`~skrldp.AOptimalSanitizer` minimises the variances of their estimates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,9 +48,9 @@ class Marginal:
     part : {"all", "sensitive", "nonsensitive"}, default="all"
         The part, if `columns` is None: X (the crosstab of S and U), S or U.
     weight : float, default=1.0
-        What the variance of each share counts.
+        Weight of each share's variance in the design.
     by : name, position or list of them, optional
-        Columns that make groups of records: the shares are those within each group.
+        Columns that define groups of records, for shares within each group.
 
     Examples
     --------
@@ -69,16 +69,16 @@ class Marginal:
 class Mean:
     """The mean of a column of numbers.
 
-    Over the records that have a number: a missing one is left out.
+    Records with a missing value are ignored.
 
     Parameters
     ----------
     column : name or position
         The column.
     weight : float, default=1.0
-        What the variance of the mean counts, which has the square of the column's unit.
+        Weight of the mean's variance in the design, which is in squared units of the column.
     by : name, position or list of them, optional
-        Columns that make groups of records: the means are those of the groups.
+        Columns that define groups of records, for means of the groups.
 
     Examples
     --------
@@ -99,10 +99,10 @@ class Linear:
     Parameters
     ----------
     coefficients : array of shape (a1, a2) or (m, a1, a2)
-        Number of each cell, secrets in rows and values of U in columns: the function is the mean of
-        the numbers.
+        Coefficient of each cell, secrets in rows and values of U in columns: the function is their
+        mean over records.
     weight : float, default=1.0
-        What the variance of each function counts.
+        Weight of each function's variance in the design.
 
     Examples
     --------
@@ -124,9 +124,9 @@ class Contrast:
     of : Marginal or Mean
         The estimates, with `by`: a share, or a mean, of each group.
     coefficients : dict
-        Number of each group, of several columns of each tuple of categories; 0 for others.
+        Coefficient of each group, or of each tuple of categories for several columns; 0 for others.
     weight : float, default=1.0
-        What the variance of each contrast counts: of shares there is one for each category.
+        Weight of each contrast's variance in the design; shares have a contrast for each category.
 
     Examples
     --------
@@ -144,21 +144,20 @@ Target = Marginal | Mean | Linear | Contrast
 
 
 class WeightedFunctions(NamedTuple):
-    """Linear functions of the distribution of X, and what their variances count.
+    """Linear functions of the distribution of X, and the weights of their variances.
 
     Attributes
     ----------
     names : tuple of length m
-        What each is: a tuple of the columns' names and the category for a share, ("mean", column)
+        Name of each: a tuple of the columns' names and the category for a share, ("mean", column)
         for a mean, ("linear", number) for others; those of groups are followed by the tuple of the
         names of the groups' columns, and the group.
     functions : array of shape (m, a)
         The functions.
     weights : array of shape (m,)
-        What their variances count.
+        Weights of their variances.
     scales : array of shape (m,)
-        How far each estimate can lie from another: 1 for a share, the range of its numbers for a
-        mean.
+        Range of each estimate: 1 for a share, the range of its numbers for a mean.
     """
 
     names: tuple[Any, ...]
@@ -170,8 +169,8 @@ class WeightedFunctions(NamedTuple):
 def functions_of(targets: Any, record: Record, distribution: Floats) -> WeightedFunctions:
     """Write targets as linear functions of the distribution of X.
 
-    Shapes: `distribution` (a,). Raises ValueError if a target is not one of these, has no such
-    column, or has a weight that is not positive, or if all functions are 0.
+    Shapes: `distribution` (a,). Raises ValueError if a target is invalid, has an unknown column or
+    a weight that is not positive, or if all functions are 0.
     """
     several = isinstance(targets, Sequence) and not isinstance(targets, str)
     target_list = list(targets) if several else [targets]
@@ -272,9 +271,9 @@ def _contrast(target: Contrast, record: Record, distribution: Floats) -> Weighte
 
 
 def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
-    """Return the number of each group in a contrast, (k,).
+    """Return the coefficient of each group in a contrast, (k,).
 
-    Raises ValueError if there is no such group, or the numbers are not finite or all 0.
+    Raises ValueError for unknown groups, or if the coefficients are not finite or all 0.
     """
     if not isinstance(coefficients, Mapping):
         raise ValueError(
@@ -292,7 +291,7 @@ def contrast_of(coefficients: Any, groups: Sequence[Any]) -> Floats:
 
 
 def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
-    """Write means over some records as they vary: as ratios of estimates, by the delta method."""
+    """Linearise means over a part of the records, as ratios of estimates, by the delta method."""
     share = float(distribution @ present)
     if share <= 0:
         return functions * present
@@ -301,7 +300,7 @@ def _ratios(functions: Floats, present: Floats, distribution: Floats) -> Floats:
 
 
 def _ranges(functions: Floats, present: Floats) -> Floats:
-    """Return the range of each function over the records that have it, (m,)."""
+    """Return the range of each function over the records for which it is defined, (m,)."""
     occurring = functions[:, present > 0]
     return np.ptp(occurring, axis=1) if occurring.size else np.zeros(len(functions))
 

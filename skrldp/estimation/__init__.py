@@ -1,4 +1,4 @@
-"""From reports to estimates of the records, with their uncertainty."""
+"""Estimates about records from reports, with their uncertainty."""
 
 from skrldp.estimation.blocks import BlockEstimator
 from skrldp.estimation.estimator import FrequencyEstimator

@@ -1,4 +1,4 @@
-"""Quantities from the reports of all blocks of a wide table."""
+"""Estimates from the reports of all blocks of a wide table."""
 
 import warnings
 from collections.abc import Sequence
@@ -47,10 +47,10 @@ from skrldp.table.select import whole_numbers
 
 @dataclass(frozen=True, eq=False)
 class BlockDesign:
-    """A manifest, its margins, and what is known of its blocks' cells before there are reports."""
+    """A manifest, its margins, and the public distributions of its blocks' cells."""
 
     manifest: Manifest
-    public: Sequence[PublicSummary] | None  # of the records of each block; None: not known
+    public: Sequence[PublicSummary] | None  # of the records of each block; None if unknown
 
     @classmethod
     def read(cls, mechanism: Any, distribution: Any = None) -> "BlockDesign":
@@ -78,7 +78,7 @@ class BlockDesign:
 
     @cached_property
     def margins(self) -> CommonMargins:
-        """What the blocks have in common."""
+        """The parameters that the blocks share."""
         return margins_of(self.manifest)
 
     @cached_property
@@ -107,7 +107,7 @@ class BlockDesign:
         return [information_of(*block) for block in blocks]
 
     def warn_of_contradictions(self, counts: Sequence[Floats]) -> None:
-        """Warn of blocks whose reports no distribution of records explains."""
+        """Warn about blocks whose reports no distribution of records explains."""
         blocks = self.manifest.blocks
         for channel, counted, block in zip(self.channels, counts, blocks, strict=True):
             if counted.any():
@@ -134,7 +134,7 @@ class BlockDesign:
         )
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
-        """Return the number of the smallest block that has some columns; each has those of S."""
+        """Return the index of the smallest block that contains given columns and those of S."""
         if columns is None and not (part == "sensitive" and self.manifest.in_every_block):
             raise ValueError(
                 "no block contains the whole record. Name columns= of one block, for example "
@@ -161,7 +161,7 @@ class BlockDesign:
 
 
 def _summaries(manifest: Manifest, joints: Any) -> list[PublicSummary]:
-    """Summarise public tables; refuse those that are not of a manifest's blocks."""
+    """Summarise public tables; reject those that do not match a manifest's blocks."""
     mechanisms = manifest.mechanisms
     tables = list(joints) if isinstance(joints, list | tuple) else []
     if len(tables) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in tables):
@@ -177,7 +177,7 @@ def _summaries(manifest: Manifest, joints: Any) -> list[PublicSummary]:
 
 
 class _PooledChannel(Channel):
-    """The reports of all blocks about the cells of one, the other blocks' being as expected."""
+    """The reports of all blocks about the cells of one block."""
 
     def __init__(self, reports: "BlockReports", number: int) -> None:
         design, self.expected, self._reports = reports.design, reports.expected, reports
@@ -210,11 +210,11 @@ class _PooledStatistic(WeightedStatistic):
 
     @cached_property
     def _expected(self) -> Inference:
-        """What the reports would say at the public distribution."""
+        """The inference from expected reports at the public distribution."""
         return self.inference(self.channel.expected)
 
     def model_variances(self, theta: Floats) -> Floats:
-        """Variances of the residuals' weights at the public distribution, whatever θ is."""
+        """Variances of the residuals' weights at the public distribution, for every θ."""
         return self._expected.moments.variances(theta) * self.channel.expected.n
 
     def point_variances(self, moments: Moments) -> Floats:
@@ -222,11 +222,11 @@ class _PooledStatistic(WeightedStatistic):
         return self._expected.spread**2
 
     def noise_variances(self, sample: Sample, moments: Moments) -> Floats:
-        """Not known: blocks are of different people."""
+        """Unknown, because blocks are reported by different people."""
         return np.full(len(self.c), np.nan)
 
     def bias(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Nothing bounds the bias of a quantity that no block determines."""
+        """Return infinity: the bias of a quantity that no block determines is unbounded."""
         return np.zeros(len(theta)), np.full(len(theta), np.inf)
 
 
@@ -246,13 +246,13 @@ class BlockReports:
         self.sample, self.expected = (Sample(shares, n, None, strata) for shares in shares_of_both)
 
     def cells(self, number: int, *, bounded: bool = True) -> Cells:
-        """Return the cells of a block, about which the reports of all blocks say something."""
+        """Return the cells of a block, with the information of all blocks' reports about them."""
         mechanism, channel = self.design.manifest.mechanisms[number], _PooledChannel(self, number)
         samples = [((), self.sample)]
         return Cells(mechanism, channel, samples, bounded=bounded, kind=_PooledStatistic)
 
     def leakage_at_most(self) -> float:
-        """Upper 95 % confidence bound of the leakage of a block, for those who reported."""
+        """Upper 95 % confidence bound of the largest leakage of a block, for those who reported."""
         mechanisms = self.design.manifest.mechanisms
         leakages = []
         for number, mechanism in enumerate(mechanisms):
@@ -266,7 +266,7 @@ class BlockReports:
 def expected_cells(
     mechanism: Any, n: float, distribution: Any, columns: Any, by: Any, part: str = "all"
 ) -> Cells:
-    """Return cells that have columns, with the expected reports."""
+    """Return cells with the given columns, with the expected reports."""
     design = BlockDesign.read(mechanism, distribution)
     if design.public is None:
         raise ValueError(
@@ -285,8 +285,8 @@ def expected_cells(
 class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """Shares, means and crosstabs from the reports of a :class:`~skrldp.BlockSanitizer`.
 
-    The margins of different blocks overlap, so that a quantity is estimated from all blocks that
-    bear on it: by generalised least squares over the reports of all blocks.
+    The margins of different blocks overlap, so a quantity is estimated from all blocks that contain
+    information about it, by generalised least squares over their reports.
 
     Parameters
     ----------
@@ -304,29 +304,30 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     n_reports_ : int
         Number of reports.
     drift_ : DriftTest or None
-        Whether the population may be that of the public table; None if that is not known.
+        Test of whether the respondents' population is that of the public table; None if that is
+        unknown.
 
     Raises
     ------
     TypeError, ValueError
         By `fit`, for a mechanism and reports that are not as described; nothing is changed then.
-        By estimates, if no block has their columns together.
+        By estimates, if no block contains their columns together.
 
     Warns
     -----
     UserWarning
-        By `fit`, if no distribution of records explains the reports of a block, as where they are
-        those of another manifest; if the population is not that of the public table (p < 0.001),
-        unless privacy was promised for all distributions. By estimates, if no report is of the
-        block that has their columns.
+        By `fit`, if no distribution of records explains the reports of a block, for example because
+        they come from a different manifest; and if the population is not that of the public table
+        (p < 0.001), unless privacy was promised for all distributions. By estimates, if there are
+        no reports of the block that contains their columns.
 
     Notes
     -----
     The distribution of each block's cells is a linear function of parameters that blocks have in
     common: probabilities of categories of sets of columns. The reports of block b have the
     distribution Q_b of that function. The estimate minimises the sum of the squared deviations of
-    the reports' numbers, weighted by their inverses at the public distribution (an even one, if
-    that is not known), and is exactly unbiased.
+    the reports' numbers, weighted by their inverses at the public distribution (the uniform one if
+    that is unknown), and is exactly unbiased.
 
     References
     ----------
@@ -358,12 +359,12 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Parameters
         ----------
         Y : data frame or array of shape (n, 2)
-            Reports, each about another person: the columns "block" and "report" of a frame, or two
-            columns in this order. Further columns of a frame are ignored.
+            Reports, each about a different person: the columns "block" and "report" of a frame, or
+            two columns in this order. Further columns of a frame are ignored.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many reports each row stands for: integers, zero allowed.
+            How many reports each row represents: integers, including zero.
 
         Returns
         -------
@@ -399,11 +400,11 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         return self._reports.cells(number)
 
     def drift_test(self) -> DriftTest:
-        """Test whether those who reported and the public table are of one population.
+        """Test whether those who reported come from the public table's population.
 
-        The test of :meth:`FrequencyEstimator.drift_test` is made for each block; the p-value is the
-        smallest one, times the number of blocks. The statistic is that of its block, the columns
-        those of all blocks, and the leakage the largest of any block.
+        The test of :meth:`FrequencyEstimator.drift_test` is applied to each block. The p-value is
+        the smallest one times the number of blocks, with the statistic of that block. The columns
+        are those of all blocks, and the leakage is the largest of any block.
 
         Returns
         -------
@@ -412,7 +413,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Raises
         ------
         ValueError
-            If the public distribution is not known, or all columns are sensitive.
+            If the public distribution is unknown, or all columns are sensitive.
         """
         check_is_fitted(self)
         if self.drift_ is None:
@@ -457,7 +458,7 @@ def count_blocks(Y: Any, sample_weight: ArrayLike | None, manifest: Manifest) ->
 
 
 def estimated_cells(estimator: Any, columns: Sequence[Any]) -> tuple[Cells, Floats]:
-    """Return the cells that have some columns, and their estimated distribution (a,)."""
+    """Return the cells with given columns, and their estimated distribution (a,)."""
     if not isinstance(estimator, FrequencyEstimator | BlockEstimator):
         raise TypeError(
             "the reports must come as a fitted FrequencyEstimator or BlockEstimator, got "

@@ -1,9 +1,9 @@
-"""A mechanism as a linear map from distributions of the records to those of the reports.
+"""A mechanism as a linear map from distributions of records to those of reports.
 
 If the records have distribution π, the reports have distribution Qπ. Which linear functions c·π
 does Qπ determine? Those with c in the row space of Q: there are weights w of the reports with
-Qᵀw = c. Of these the *best* weights at a distribution p have the least variance there: with R the
-diagonal of Qp they are R⁻¹Q (QᵀR⁻¹Q)⁺ c (Gauss and Markov).
+Qᵀw = c. Among these, the *best* weights at a distribution p have the smallest variance there: with
+R the diagonal matrix of Qp, they are R⁻¹Q (QᵀR⁻¹Q)⁺ c (Gauss and Markov).
 """
 
 from functools import cached_property
@@ -15,12 +15,13 @@ from skrldp._typing import Booleans, Floats
 from skrldp.mechanism.mechanism import Mechanism
 
 MOST_DENSE = 2_500  # cells up to which whole matrices are used
-_MOST_PART = 250  # cells of S or U alone up to which that is so: their shares have a covariance
-# Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32:
-# a smaller one may be due to rounding; an estimate in its direction would take some 1e16 reports.
+_MOST_PART = 250  # the same limit for cells of S or U alone, whose shares have a covariance
+# Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32,
+# so a smaller one may be due to rounding; an estimate in its direction would take about 1e16
+# reports.
 _RANK_TOLERANCE = 1e-8
 _UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the largest c, that counts as zero
-_RARE = 1e-12  # least probability of a possible symbol
+_RARE = 1e-12  # smallest probability of a possible symbol
 
 
 class Channel:
@@ -31,7 +32,7 @@ class Channel:
     def __init__(self, matrix: Floats, public: Floats, *, is_symmetric: bool = False) -> None:
         self.matrix, self.public, self.is_symmetric = matrix, public, is_symmetric
         self.n_symbols, self.n_cells = matrix.shape
-        self.possible = matrix.max(axis=1) > 0  # (b,), in some cell
+        self.possible = matrix.max(axis=1) > 0  # (b,), whether in some cell
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (..., a) to (..., b)."""
@@ -52,12 +53,12 @@ class Channel:
 
     @property
     def most_repeated(self) -> float:
-        """Greatest probability, over cells, that two independent reports are equal."""
+        """Largest probability, over cells, that two independent reports are equal."""
         return float((self.matrix**2).sum(axis=0).max())
 
     @cached_property
     def report(self) -> Floats:
-        """Distribution of the report at the public distribution, possible symbols above 0: (b,)."""
+        """Distribution of the report at the public distribution, above 0 if possible: (b,)."""
         raised = np.where(self.possible, np.maximum(self.forward(self.public), _RARE), 0.0)
         return raised / raised.sum()
 
@@ -125,10 +126,10 @@ class FourNumbers(NamedTuple):
 
 
 class StructuredChannel(Channel):
-    """A channel with so many cells that its matrix is never made: it has four probabilities.
+    """A channel of four probabilities, with too many cells for a matrix.
 
-    Where Q is invertible there is one unbiased weight; else, by symmetry, those of the uniform
-    distribution are taken.
+    If Q is invertible, the unbiased weights are unique; otherwise, by symmetry, those of the
+    uniform distribution are used.
     """
 
     def __init__(self, blocks: FourNumbers, public: Floats) -> None:
@@ -155,7 +156,7 @@ class StructuredChannel(Channel):
         return self.inverse.apply(functions)  # symmetric
 
     def of_part(self, axis: int) -> Channel:
-        """Return the channel from S to the S that is reported, or of U alone: without an axis."""
+        """Return the channel from S to the reported S, or from U to the reported U."""
         shape = list(self.blocks.shape)
         same, of_same, different, both_differ = self.blocks.entries
         if axis == 0:
@@ -187,11 +188,12 @@ def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
 #
 # the *gap*: an upper bound, in nats per report, on how far L(π) is below its maximum, for any π.
 
-_LEAST_SHARE = 0.1  # of a cell's probability that an extrapolation leaves: EM never leaves a zero
+# Minimum share of a cell's probability after an extrapolation, because EM never leaves a zero
+_LEAST_SHARE = 0.1
 
 
 class MostLikely(NamedTuple):
-    """A distribution, and a bound on how far its likelihood is below the maximum."""
+    """A distribution, and a bound on the deficit of its likelihood."""
 
     distribution: Floats  # (a,)
     gap: float  # nats per report
@@ -201,7 +203,7 @@ def most_likely(channel: Channel, shares: Floats, tol: float, max_iter: int) -> 
     """Maximise the likelihood of reports (b,), from the public distribution.
 
     One step of EM is π ← π ∘ Qᵀ(f / Qπ); SQUAREM extrapolates two of them (Varadhan and Roland
-    2008). An extrapolation that makes the likelihood smaller than the plain steps do is not taken.
+    2008). An extrapolation with a smaller likelihood than the plain steps is rejected.
     """
     distribution = channel.public
     for _ in range(max_iter // 2):

@@ -1,21 +1,23 @@
-r"""One statistic for every quantity, and one interval.
+r"""The statistic behind every estimate, and its standard errors and intervals.
 
 A quantity is a ratio :math:`\theta = c\cdot\pi / g\cdot\pi` of two linear functions of the
 distribution π of the records; g is 1 for quantities of all records, and the indicator of a group
-for those within it. With weights w of the reports for which :math:`Q^T w = c`, the mean of w(Y) is
-an exactly unbiased estimate of c·π, whatever π is. The weights depend on the mechanism and the
-public distribution alone, never on the reports.
+for quantities within the group. With weights w of the reports for which :math:`Q^T w = c`, the mean
+of w(Y) is an exactly unbiased estimate of c·π for every π. The weights depend only on the mechanism
+and the public distribution, never on the reports.
 
-The interval has all θ at which the residual :math:`h_\theta = c - \theta g`, whose mean is 0 if θ
-is true, is estimated within z standard errors of 0. The variance is the larger of two: that of
-the reports, and that at the distribution next to the public one at which θ is true (tilted
-exponentially). It is Wilson's interval with the noise of privacy in it, and for ratios Fieller's.
+The interval contains all θ for which the mean of the residual :math:`h_\theta = c - \theta g`,
+which is 0 if θ is true, is estimated to be within z standard errors of 0. The variance is the
+larger of two: that of the reports, and that at the distribution closest to the public one at which
+θ is true (an exponential tilt). This is Wilson's interval with the mechanism's noise included, and
+Fieller's for ratios.
 
-Where no weights are unbiased, or fewer than 30 reports would determine every value (n
-over the kurtosis of w(Y)), weights of bounded bias are taken, and the interval allows for the bias
+If no weights are unbiased, or fewer than 30 reports would determine every value (n over the
+kurtosis of w(Y)), weights of bounded bias are used instead, and the interval allows for the bias
 (Donoho 1994; Armstrong and Kolesár 2018).
 
-A `Statistic` is all that is known before there are reports; `Inference` is what reports make of it.
+A `Statistic` is everything that does not depend on the reports; an `Inference` combines it with
+reports.
 """
 
 from abc import ABC, abstractmethod
@@ -29,24 +31,26 @@ from scipy.special import ndtr, ndtri
 
 from skrldp._typing import Booleans, Floats, Indices
 
-LEAST_REPORTS = 30.0  # that must carry a quantity, effectively
-LEAST_SHARE = 4.0  # of a group, in its standard errors, for a standard error within it
+LEAST_REPORTS = 30.0  # minimum effective number of reports that determine a quantity
+LEAST_SHARE = 4.0  # minimum size of a group, in its standard errors, for standard errors within it
 _LARGEST_TILT = 500.0  # of a logarithm of a probability
-_TILTS, _HALVINGS = 60, 30  # steps of the tilt, and of an end of an interval
+_TILTS, _HALVINGS = 60, 30  # maximum number of steps for the tilt, and for an end of an interval
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The shares of the reports, and how they vary from sample to sample.
+    """The shares of the reports, and their sampling variation.
 
-    Without `design` there may be r samples at once, of shares (r, b): quantities are then (r, k).
+    Without `design`, r samples may be combined, with shares (r, b); quantities are then (r, k).
     """
 
     shares: Floats  # (b,)
     n: float  # number of reports
     design: Floats | None = None  # (b, b), covariance of the shares of a survey; None: independent
-    strata: Indices | None = None  # (b,), stratum of each symbol, whose number of reports is given
-    survey: "tuple[Sample, slice] | None" = None  # of a group: the sample of all, and where it is
+    # (b,), stratum of each symbol, if numbers of reports by stratum are fixed
+    strata: Indices | None = None
+    # For groups: the whole sample, and the group's symbols in it
+    survey: "tuple[Sample, slice] | None" = None
 
     @classmethod
     def of_counts(cls, counts: Floats) -> "Sample":
@@ -54,7 +58,7 @@ class Sample:
         return cls(counts / counts.sum(), float(counts.sum()))
 
     def on_survey(self, weights: Floats) -> "tuple[Sample, Floats]":
-        """Return the sample of which this is a group, and weights (k, b) of all of its reports."""
+        """Return the whole sample of this group, and weights (k, b) of all its reports."""
         if self.survey is None:
             return self, weights
         sample, group = self.survey
@@ -67,7 +71,7 @@ class Sample:
         return self.shares @ weights.T
 
     def centred(self, weights: Floats) -> Floats:
-        """Weights (k, b) less their mean, within each stratum."""
+        """Weights (k, b) minus their mean within each stratum."""
         sizes = np.maximum(self.shares @ self._strata.T, 1e-300)[..., None, :]
         means = (weights * self.shares[..., None, :]) @ self._strata.T / sizes
         return weights - means @ self._strata
@@ -105,11 +109,11 @@ class Moments(NamedTuple):
     cg: Floats
     gg: Floats
     n: float  # number of reports
-    effect: Floats | float = 1.0  # by how much a survey's design multiplies variances
+    effect: Floats | float = 1.0  # factor by which a survey's design multiplies variances
 
     @property
     def ratios(self) -> Floats:
-        """Ratios of the means; NaN where no record of the group is seen."""
+        """Ratios of the means; NaN if no record of the group was observed."""
         undefined = np.full_like(self.top, np.nan)
         return np.divide(self.top, self.share, out=undefined, where=self.share > 0)
 
@@ -123,23 +127,24 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Statistic(ABC):
-    """Quantities and how reports are weighted for them, before there are reports.
+    """Quantities and their weights of reports, independent of the reports.
 
-    The smallest possible value is subtracted from c for each g, so that little cancels out:
-    quantities are θ = `lowest` + c·π / g·π, and a quantity that is certain has c = 0. Arrays are
-    (k,) unless their shape is given.
+    The smallest possible value is subtracted from c for each g, to avoid cancellation: quantities
+    are θ = `lowest` + c·π / g·π, and a constant quantity has c = 0. Arrays are (k,) unless their
+    shape is given.
     """
 
     lowest: Floats  # NaN where no cell has g
-    width: Floats  # of the range of the quantity
-    plain: "Statistic | None" = None  # with unbiased weights, where others took their place
-    is_carried: Booleans | bool = True  # by reports enough; others are not determined
-    # Classes (k, m) where quantities θ are true: the same for all weights of the same quantities.
+    width: Floats  # width of the quantity's range
+    # The statistic with unbiased weights, if biased ones replaced them
+    plain: "Statistic | None" = None
+    is_carried: Booleans | bool = True  # by enough reports; others are not determined
+    # Classes (k, m) at which quantities θ are true, shared by all weights of the same quantities.
     tilted: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def certain(self) -> Booleans:
-        """Which quantities are the same in all distributions, or undefined as a group is empty."""
+        """Which quantities are the same for all distributions, or undefined for an empty group."""
         return ~(self.width > 0.0)
 
     @cached_property
@@ -150,30 +155,30 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def are_unbiased(self) -> Booleans:
-        """Which weights are unbiased, whatever the distribution of the records is."""
+        """Which weights are unbiased for every distribution of the records."""
 
     @property
     @abstractmethod
     def has_formula(self) -> bool:
-        """Whether intervals are Wilson's, or the whole range of what is not determined."""
+        """Whether intervals are Wilson's, or the whole range if not determined."""
 
     @property
     @abstractmethod
     def public(self) -> Floats:
-        """Quantities of the public distribution, less the lowest ones."""
+        """Quantities of the public distribution, minus the lowest possible ones."""
 
     @property
     @abstractmethod
     def effective(self) -> Floats:
-        """Part of the reports that carry a quantity: the inverse kurtosis of its weights."""
+        """Share of the reports that determine a quantity: the inverse kurtosis of its weights."""
 
     @property
     @abstractmethod
     def classes(self) -> Floats:
-        """The cells with the same c and g, put together, and what reports about them weigh.
+        """The cells grouped by c and g, with moments of the weights of reports about them.
 
-        Returns (8, k, m): their mass (0 for the rest of a row), c and g; the expected weights of a
-        report about such a cell, of c and of g, and their products cc, cg and gg.
+        Returns (8, k, m): their mass (0 as padding), c and g; the expected weights for c and g of a
+        report about such a cell, and the expected products cc, cg and gg.
         """
 
     @abstractmethod
@@ -182,22 +187,22 @@ class Statistic(ABC):
 
     @abstractmethod
     def noise_variances(self, sample: Sample, moments: Moments) -> Floats:
-        """Variances of residuals that the mechanism adds; NaN where they are not determined."""
+        """Variances that the mechanism adds to residuals; NaN if not determined."""
 
     def tabled(self, theta: Floats) -> Floats:
-        """Model variances, and middle and size of the bias, at quantities less the lowest ones."""
-        raise NotImplementedError  # intervals with a formula need none
+        """Model variances, middle and half-width of the bias, at quantities minus the lowest."""
+        raise NotImplementedError  # closed-form intervals need none
 
     def is_weak(self, n: float) -> Booleans:
-        """Which weights are biased, or carried by too few of n reports."""
+        """Which weights are biased, or determined by too few of n reports."""
         return ~(self.certain | (self.determined & (self.effective * n >= LEAST_REPORTS)))
 
     def with_bounded_bias(self, n: float) -> Self:
-        """Replace weights that are biased, or carried by too few of n reports: by any value."""
+        """Replace weights that are biased, or determined by too few of n reports at every value."""
         return replace(self, is_carried=~self.is_weak(n), plain=self)
 
     def model_variances(self, theta: Floats) -> Floats:
-        """Variances of the residuals' weights where θ is true, next to p₀."""
+        """Variances of the residuals' weights at the tilt of p₀ at which θ is true."""
         mass, c, g, mean_c, mean_g, cc, cg, gg = self.classes
         column = theta[:, None]
         if theta.tobytes() not in self.tilted:
@@ -209,16 +214,16 @@ class Statistic(ABC):
         return np.maximum(second - mean**2, 0.0)
 
     def point_variances(self, moments: Moments) -> Floats:
-        """Variances of estimates where the public value is true."""
+        """Variances of estimates if the public value is true."""
         return self.model_variances(self.public) / np.maximum(moments.share, 1e-12) ** 2 / moments.n
 
     def inference(self, sample: Sample) -> "Inference":
-        """Return what reports say."""
+        """Combine the statistic with reports."""
         return Inference(self, sample)
 
 
 def tilt_of(mass: Floats, residual: Floats) -> Floats:
-    """Find λ, (k, 1), for which the tilted mean residual is 0, or next to 0 where it has one sign.
+    """Find λ, (k, 1), for which the tilted mean residual is 0, or nearly 0 if it has one sign.
 
     Shapes: mass and residual (k, m).
     """
@@ -252,7 +257,7 @@ def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Inference:
-    """What the reports of a sample say about the quantities of a statistic, (k,) each."""
+    """Estimates, errors and intervals of a statistic's quantities from a sample, (k,) each."""
 
     statistic: Statistic
     sample: Sample
@@ -264,24 +269,24 @@ class Inference:
 
     @property
     def weighted(self) -> Floats:
-        """Estimates as the weights make them; NaN where no record of the group is seen."""
+        """The weights' estimates; NaN if no record of the group was observed."""
         statistic = self.statistic
         return statistic.lowest + np.where(statistic.certain, 0.0, self.moments.ratios)
 
     @property
     def _plain(self) -> "Inference":
-        """The estimates with unbiased weights, if the statistic's are others."""
+        """The estimates with unbiased weights, if the statistic's weights are biased."""
         plain = self.statistic.plain
         return self if plain is None else plain.inference(self.sample)
 
     @property
     def unbiased(self) -> Floats:
-        """The unbiased estimates; NaN where there are none."""
+        """The unbiased estimates; NaN if there are none."""
         return np.where(self._plain.statistic.determined, self._plain.weighted, np.nan)
 
     @property
     def points(self) -> Floats:
-        """The unbiased estimates, and those of bounded bias where there are none."""
+        """The unbiased estimates, or those of bounded bias if there are none."""
         unbiased = self.unbiased
         return np.where(np.isnan(unbiased), self.weighted, unbiased)
 
@@ -292,10 +297,10 @@ class Inference:
 
     @property
     def errors(self) -> Floats:
-        """Standard errors; NaN where weights are biased, or few reports carry them.
+        """Standard errors; NaN if weights are biased, or determined by few reports.
 
-        A ratio has one only if its denominator is surely not near 0: the error is that of a linear
-        approximation.
+        A ratio has one only if its denominator is clearly not near 0, because the error is that of
+        a linear approximation.
         """
         statistic, moments = self.statistic, self.moments
         has_share = moments.share >= LEAST_SHARE * np.sqrt(np.maximum(moments.gg, 0.0))
@@ -304,9 +309,9 @@ class Inference:
 
     @property
     def noise_errors(self) -> Floats:
-        """Part of the standard errors that the mechanism adds.
+        """The part of the standard errors that the mechanism adds.
 
-        It is about those who reported; NaN where the reports do not determine it.
+        It is conditional on those who reported; NaN if the reports do not determine it.
         """
         variances = self.statistic.noise_variances(self.sample, self.moments)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -315,7 +320,7 @@ class Inference:
 
     @property
     def variances(self) -> Floats:
-        """Variances of the points where the public value is true: they weigh points."""
+        """Variances of the points if the public value is true, for weighting the points."""
         variances, plain = self.statistic.point_variances(self.moments), self._plain
         if plain is self:
             return variances
@@ -328,7 +333,7 @@ class Inference:
         if statistic.has_formula:
             ends = _wilson(moments, statistic.classes[5].T, ndtri(0.5 + level / 2.0))
             return np.where(determined[:, None], ends, [0.0, 1.0])
-        # A residual that has one sign at all quantities counts as 0 where it is next to 0.
+        # A residual with one sign at all quantities counts as 0 if it is nearly 0.
         limits = np.stack([np.zeros_like(moments.top), np.broadcast_to(width, moments.top.shape)])
         low, high = moments.top - limits * moments.share - statistic.tabled(limits)[1]
         left = np.where(low * high > 0, np.where(np.abs(low) < np.abs(high), low, high), 0.0)
@@ -356,13 +361,13 @@ def _critical_values(level: float) -> tuple[Floats, Floats]:
     """Tabulate biases t in standard errors, and z: abs(N(t, 1)) <= t + z at the level."""
     biases = np.linspace(0.0, 8.0, 161)
     values = np.full_like(biases, ndtri(0.5 + level / 2.0))
-    for _ in range(_HALVINGS):  # of the distance
+    for _ in range(_HALVINGS):  # share of the distance
         values = (values + ndtri(level + ndtr(-2.0 * biases - values))) / 2.0
     return biases, values
 
 
 def _critical(biases: Floats, level: float) -> Floats:
-    """Critical values for biases in standard errors, beside the bias itself."""
+    """Critical values for biases in standard errors, in addition to the bias."""
     return np.interp(biases, *_critical_values(level))
 
 
@@ -385,7 +390,7 @@ def _wilson(moments: Moments, squares: Floats, quantile: float) -> Floats:
 
 
 def project(values: Floats, variances: Floats) -> Floats:
-    """Distribution next to unbiased shares, in units of their variances: max(m + λv, 0).
+    """Distribution closest to unbiased shares, in units of their variances: max(m + λv, 0).
 
     Shapes: (k,) to (k,).
 
@@ -404,8 +409,8 @@ def project(values: Floats, variances: Floats) -> Floats:
 def combined_ends(factors: Floats, values: Floats, ends: Floats, correlation: Floats) -> Floats:
     """Intervals of weighted sums, from those of the quantities and their correlations.
 
-    Each side has the variance that the length of the intervals shows there (Zou and Donner 2008).
-    Quantities whose correlation is not known (NaN) may move so that the sum moves most.
+    Each side has the variance implied by the length of the intervals on that side (Zou and Donner
+    2008). For quantities with unknown correlation (NaN), the worst case is used.
 
     Shapes: `factors` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m).
     """
@@ -424,8 +429,8 @@ def combined_ends(factors: Floats, values: Floats, ends: Floats, correlation: Fl
 def ratio_ends(values: Floats, ends: Floats, correlation: Floats) -> Floats:
     """Fieller's sets of ratios of two estimates, from both intervals (Donner and Zou 2012).
 
-    They contain each ratio r at which the interval of first − r·second, as `combined_ends` makes
-    it, contains 0: any number that the signs allow if the second may be 0.
+    They contain each ratio r for which the interval of first − r·second, by `combined_ends`,
+    contains 0: every number compatible with the signs if the second may be 0.
 
     Shapes: `values` (2, m), `ends` (2, m, 2), `correlation` (m,).
     """

@@ -1,4 +1,4 @@
-"""Estimates of the records' distribution from reports, as a scikit-learn estimator."""
+"""Estimates of the distribution of records from reports, as a scikit-learn estimator."""
 
 import warnings
 from collections.abc import Sequence
@@ -51,35 +51,35 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """Shares, means and quantiles of the records, estimated from the reports of a mechanism.
 
     A report about a record of cell x has distribution Q_x, the column x of the mechanism's matrix
-    Q. Each estimate is a mean of weights of the reports, which make it exactly unbiased whatever
-    the population is.
+    Q. Each estimate is a mean of weights of the reports, chosen so that it is exactly unbiased for
+    every population.
 
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
         Source of the reports: a mechanism, its JSON, or the sanitizer (or a Pipeline that ends in
-        it), which also determines how symbols are written as cells. (scikit-learn's ``clone``
-        unfits a sanitizer; wrap it in :class:`~sklearn.frozen.FrozenEstimator` if this estimator is
-        to be cloned.)
+        it), which also determines how symbols are written as cells. (To clone this estimator, wrap
+        a sanitizer in :class:`~sklearn.frozen.FrozenEstimator`, because scikit-learn's ``clone``
+        returns unfitted parameters.)
     method : {"unbiased", "em"}, default="unbiased"
-        The points that are printed. "unbiased": the estimates, shares of a table moved to the
-        nearest distribution. "em": those of the most likely distribution of all cells. Errors and
-        intervals are the same.
+        Method for point estimates. "unbiased": unbiased estimates, with the shares of a table moved
+        to the closest distribution. "em": estimates of the most likely distribution of all cells.
+        Errors and intervals are the same for both.
     public : JointDistribution, optional
-        The distribution at which the weights have the least variance, with which the population is
-        compared; by default the one that the mechanism and its JSON contain. Without any, as for
-        ``to_json(public=False)``, the weights are best at the uniform distribution, and the
-        population is not tested.
+        The distribution at which the weights have the smallest variance, and with which the
+        population is compared; by default the one that the mechanism and its JSON contain. If there
+        is none, for example after ``to_json(public=False)``, the weights are best at the uniform
+        distribution, and the population is not tested.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
-        Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` make
-        "symbol". "auto" uses the names of the columns; if there are none, it takes the only form
-        that the reports can have, and raises an error if there are several.
+        Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` return
+        "symbol". "auto" detects the form by the names of the columns; without names it uses the
+        only form that the reports can have, and raises an error if there are several.
     survey : SurveyDesign, optional
-        Columns of `Y` with the weights, strata and clusters of those who report. **The weights
-        reach whoever collects the reports**: they must follow from what may be known of each
-        person.
+        Columns of `Y` with the weights, strata and clusters of those who report. **The collector of
+        the reports sees the weights**, so they must depend only on facts that may be known about
+        each person.
     groups : str or list of str, optional
-        Columns of `Y` that are not reports, such as a region that is collected without noise: all
+        Columns of `Y` that are not reports, such as a region that is collected without noise:
         everything is estimated for each of their groups.
 
     Attributes
@@ -88,15 +88,15 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Estimated distribution of X: secrets in rows, values of U in columns; that of all groups.
         NaN in cells that the reports do not determine, unless the method is "em".
     identifiable_ : array of bool, shape (a1, a2)
-        Whether the distribution of the report determines the cell's probability; if not, more
-        reports do not help.
+        Whether the distribution of reports determines the cell's probability; if not, more reports
+        do not help.
     counts_ : array of shape (b,)
-        Number of reports of each symbol, or, of reports in the form of cells, of each different
+        Number of reports of each symbol or, for reports in the form of cells, of each distinct
         cell.
     n_reports_ : int
         Number of reports.
     mechanism_ : Mechanism
-        The mechanism that made the reports.
+        The mechanism that produced the reports.
     drift_ : DriftTest or None
         Whether the population may be that of the public table; None if that is not known.
     n_features_in_ : int
@@ -107,28 +107,29 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        By `fit`, for parameters and reports that are not as described; nothing is changed then.
+        By `fit`, for invalid parameters and reports; the estimator is then unchanged.
     RuntimeError
         By `fit`, if an engine fails to count the reports of a lazy frame.
 
     Warns
     -----
     UserWarning
-        By `fit`, if no distribution of records explains the reports, as if they were raw records:
-        a false alarm in at most one of a million samples. If the population is not that of the
-        public table (p < 0.001), unless privacy was promised for all distributions. And if there
-        are fewer than five reports, of all or of a group: their estimates have no standard errors.
+        By `fit`, if no distribution of records explains the reports, for example because they are
+        raw records (a false alarm in at most one of a million samples); if the population is not
+        that of the public table (p < 0.001), unless privacy was promised for all distributions; and
+        if there are fewer than five reports, in total or in a group, whose estimates have no
+        standard errors.
 
     Notes
     -----
-    Intervals contain all values of which the estimate is within z standard errors, the
-    variance being the larger of that of the reports and that at the distribution next to the
-    public one which has the value: Wilson's and Fieller's intervals with the noise of privacy in
-    them. Estimates that the reports do not determine, or that fewer than 30 of them would
+    Intervals contain all values within z standard errors of the estimate. The variance is the
+    larger of that of the reports and that at the distribution closest to the public one which has
+    the value. These are Wilson's and Fieller's intervals with the mechanism's noise included.
+    Estimates that the reports do not determine, or that effectively fewer than 30 of them would
     determine, have intervals that allow for a bias (Donoho 1994).
 
-    Reports must be about different people: repeated reports about one person are not independent,
-    and the standard errors would be too small.
+    Reports must be about different people, because repeated reports about one person are not
+    independent and the standard errors would be too small.
 
     References
     ----------
@@ -185,9 +186,10 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Parameters
         ----------
         Y : array, list, series, data frame or lazy frame of n rows
-            Reports, each about another person: a column of symbols, a column of 0 and 1 for each
-            symbol, or cells; beside them the columns of `survey` and `groups`. Those of a lazy
-            frame (of Polars, DuckDB, Dask, PySpark, Ibis or SQLFrame) are counted where they are.
+            Reports, each about a different person: a column of symbols, a column of 0 and 1 for
+            each symbol, or cells; in addition, the columns of `survey` and `groups`. Those of a
+            lazy frame (of Polars, DuckDB, Dask, PySpark, Ibis or SQLFrame) are counted by its
+            engine.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
@@ -243,7 +245,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         frequencies, known = fitted._own.frequencies()
         shape = len(source.mechanism.secrets), len(source.mechanism.values)
         fitted.frequencies_, fitted.identifiable_ = frequencies.reshape(shape), known.reshape(shape)
-        # Only here does the estimator change: a fit that fails leaves it as it was.
+        # The estimator changes only here, so that a failed fit leaves it unchanged.
         attributes = {name: read_only(value) for name, value in vars(fitted).items()}
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(attributes)
@@ -266,7 +268,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Returns
         -------
         array of shape (k, k)
-            NaN where a category has no standard error.
+            NaN for categories without a standard error.
 
         Raises
         ------
@@ -276,11 +278,11 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         return self.marginal(columns, part=part).covariance()
 
     def drift_test(self) -> DriftTest:
-        """Test whether those who reported may be of the population of the public table.
+        """Test whether those who reported come from the public table's population.
 
-        Privacy over a set is a promise for populations in that set. The test compares the
-        distribution of U given S, and takes the sampling error of both tables into account; P(S)
-        may be anything. `fit` always runs it.
+        Privacy over a set is a guarantee for populations in that set. The test compares the
+        distribution of U given S, allowing for the sampling error of both tables; P(S) is
+        unrestricted. `fit` always runs it.
 
         Returns
         -------
@@ -289,12 +291,13 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Raises
         ------
         ValueError
-            If the public distribution is not known, or the mechanism has too many cells.
+            If the public distribution is unknown, or the mechanism has too many cells.
 
         Notes
         -----
-        A large p-value does not prove that there is no drift: the reports may not show it. A small
-        one does not say that the promise is broken: the confidence set has other distributions too.
+        A large p-value does not prove the absence of drift, because the reports may contain too
+        little information. A small one does not mean that the guarantee fails, because the
+        confidence set also contains other distributions.
 
         Examples
         --------
@@ -318,8 +321,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     def leakage_bound(self, beta: float = 0.05) -> float:
         """Bound the leakage of the mechanism at the population that reported, from the reports.
 
-        It holds with probability at least 1 − beta for every number of reports, whatever the
-        public table says: the certificate over all distributions that the reports do not rule out.
+        It is valid with probability at least 1 − beta for every number of reports, whatever the
+        public table is, because it is the certificate over all distributions that the reports do
+        not rule out.
 
         Parameters
         ----------
@@ -329,8 +333,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Returns
         -------
         float
-            In nats; infinite where the reports do not bound it. At most what the mechanism claims
-            for all distributions.
+            In nats; infinite if the reports do not bound it. At most the mechanism's claim for all
+            distributions.
 
         Raises
         ------
@@ -360,19 +364,19 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     def to_training_data(
         self, features: Any, label: Any
     ) -> "tuple[pd.DataFrame, pd.Series, Floats]":
-        """Rows and weights on which any model with ``sample_weight`` can be trained.
+        """Rows and weights for training any model that takes ``sample_weight``.
 
-        Each combination of the features' and the label's categories is one row, and its weight is
-        its frequency in the most likely distribution. The model learns about the people as a whole;
-        that costs no privacy, as long as **the label was a column of the records that were
-        reported**. Labels that are collected beside the reports are not covered by any promise.
+        Each combination of the features' and the label's categories is a row, weighted by its
+        frequency in the most likely distribution. The model learns about the population, which
+        costs no privacy if **the label was a column of the reported records**. Labels that are
+        collected separately are not covered by the guarantee.
 
         Parameters
         ----------
         features : name, position or list of them
-            Columns that the model is to predict from.
+            Columns from which the model predicts.
         label : name or position
-            The column that it is to predict.
+            The column to predict.
 
         Returns
         -------
@@ -381,9 +385,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         y : pandas.Series of length k
             Their labels.
         sample_weight : array of shape (k,)
-            Positive. The sum is the *effective number of records*: so many raw records would have
-            estimated these frequencies as precisely. It is what a penalty such as that of
-            :class:`~sklearn.linear_model.LogisticRegression` is weighed against.
+            Positive. The sum is the *effective number of records*: the number of raw records that
+            would estimate these frequencies as precisely. Penalties, such as that of
+            :class:`~sklearn.linear_model.LogisticRegression`, are relative to it.
 
         Raises
         ------
@@ -393,7 +397,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Warns
         -----
         UserWarning
-            If the reports do not determine the frequencies, so that the model is one among many.
+            If the reports do not determine the frequencies, so that other models fit equally well.
 
         Examples
         --------
@@ -437,7 +441,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 
 
 def _effective_number(shares: WeightedStatistic, sample: Sample, frequencies: Floats) -> float:
-    """How many raw records would estimate the shares that are determined as precisely.
+    """Return the number of raw records that would estimate the determined shares as precisely.
 
     n raw records estimate a share f with variance f (1 - f) / n. If nothing is determined, it is
     the number of reports.
@@ -466,7 +470,7 @@ def _public_of(public: Any, mechanism: Mechanism) -> PublicSummary | None:
 def _channel(
     mechanism: Mechanism, kinds: NDArray[np.intp], public: PublicSummary | None
 ) -> Channel:
-    """Return the channel to the reports as they are written, best at the public distribution."""
+    """Return the channel to the written reports, with best weights at the public distribution."""
     n_kinds, a = int(kinds.max()) + 1, mechanism.shape[1]
     cells = np.full(a, 1.0 / a) if public is None else public.smoothed().ravel()
     if n_kinds == len(kinds):

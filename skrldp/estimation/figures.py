@@ -1,4 +1,4 @@
-"""Estimates with errors and intervals, as tables, and their differences and ratios."""
+"""Tables of estimates with errors and intervals, and their differences and ratios."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class Influence:
     def together(
         cls, several: "Sequence[Influence]", pairs: "tuple[Pairs, ...]" = ()
     ) -> "Influence":
-        """Of as many figures of each, one after the other."""
+        """Influences of the same number of estimates for each part, concatenated."""
         weights: dict[Sample, Floats] = {}
         for unit, influence in zip(np.eye(len(several)), several, strict=True):
             for sample, w in influence.weights.items():
@@ -46,7 +46,7 @@ class Influence:
         )
 
     def covariance(self) -> Floats:
-        """Covariance of the figures, (k, k)."""
+        """Covariance of the estimates, (k, k)."""
         covariance = sum(sample.covariance(w, w) for sample, w in self.weights.items())
         for pairs in self.pairs:
             first, second = pairs.moves(self)
@@ -55,7 +55,7 @@ class Influence:
         return np.asarray(covariance)
 
     def times(self, slopes: Floats) -> "Influence":
-        """Of linear functions of the figures, (m, k) to m figures."""
+        """Influences of linear functions (m, k) of the estimates."""
         return replace(self, weights={sample: slopes @ w for sample, w in self.weights.items()})
 
     def __getitem__(self, rows: Indices) -> "Influence":
@@ -71,7 +71,7 @@ class Pairs:
     numbers: Floats  # (p,), people of each kind
 
     def moves(self, influence: Influence) -> list[Floats]:
-        """Return what the reports of each kind of pair add to figures, (k, p) of each sample."""
+        """Return the contributions of each kind of pair to estimates, (k, p) for each sample."""
         moves, k = [], len(next(iter(influence.weights.values())))
         for sample, symbols in zip(self.samples, self.symbols, strict=True):
             weights = influence.weights.get(sample, np.zeros((k, len(sample.shares))))
@@ -81,28 +81,27 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Estimates(ReadOnly):
-    """Estimates from reports: shares, means or quantiles, a row each.
+    """A table of estimates from reports: shares, means or quantiles, one per row.
 
     Attributes
     ----------
     what : str
-        What is estimated, in words.
+        The estimated quantity, in words.
     names : tuple of str
-        Names of the columns that the labels are categories of, those of groups first.
+        Names of the labels' columns, those of groups first.
     labels : tuple of m tuples
-        Which estimate each row is.
+        Label of each row.
     estimate : array of shape (m,)
-        The estimates. Shares of one table are a distribution: the one next to the unbiased shares.
-        NaN where no record of the group is seen.
+        The estimates. Shares of one table are the distribution closest to the unbiased shares. NaN
+        if no record of the group was observed.
     std_error : array of shape (m,)
-        Standard errors; NaN where the estimate is not identifiable from these reports, or fewer
-        than 30 reports would determine it: the interval is still valid.
+        Standard errors; NaN if the estimate is not identifiable from these reports, or effectively
+        fewer than 30 reports determine it. The interval is still valid.
     noise_error : array of shape (m,)
-        The part of the standard errors that the mechanism adds: by how much the estimates vary
-        around those of the same people's raw answers.
+        The part of the standard errors that the mechanism adds: the variation of the estimates
+        around those from the same people's raw answers.
     unbiased : array of shape (m,)
-        The estimates as the weights of the reports make them, which may be negative; NaN where the
-        estimate is not identifiable.
+        The unbiased estimates, which may be negative; NaN if not identifiable.
     n_reports : int
         Number of reports.
 
@@ -126,10 +125,11 @@ class Estimates(ReadOnly):
     unbiased: NDArray[Any]
     n_reports: int
     _ends: Ends = field(repr=False)
-    _influence: Influence | None = field(default=None, repr=False)  # None: of quantiles
-    _n_by: int = field(default=0, repr=False)  # columns of groups, which come first
-    _n_quantiles: int = field(default=0, repr=False)  # that each estimate is made of
-    _n: NDArray[Any] | None = field(default=None, repr=False)  # reports of each estimate's group
+    _influence: Influence | None = field(default=None, repr=False)  # None for quantiles
+    _n_by: int = field(default=0, repr=False)  # number of columns of groups, which come first
+    _n_quantiles: int = field(default=0, repr=False)  # from which each estimate is computed
+    # Number of reports in each estimate's group
+    _n: NDArray[Any] | None = field(default=None, repr=False)
 
     def confidence_interval(
         self, level: float = 0.95, *, simultaneous: bool = False
@@ -141,7 +141,8 @@ class Estimates(ReadOnly):
         level : float, default=0.95
             Probability that an interval contains the true value.
         simultaneous : bool, default=False
-            Whether `level` is the probability that all do so at once (Šidák's bound).
+            Whether `level` is the probability that all intervals do so simultaneously (Šidák's
+            bound).
 
         Returns
         -------
@@ -161,7 +162,7 @@ class Estimates(ReadOnly):
         Returns
         -------
         array of shape (m, m)
-            NaN where an estimate has no standard error.
+            NaN for estimates without a standard error.
 
         Raises
         ------
@@ -177,7 +178,7 @@ class Estimates(ReadOnly):
         return covariance
 
     def to_frame(self, level: float = 0.95) -> Any:
-        """Write the estimates as a pandas frame.
+        """Return the estimates as a pandas frame.
 
         Parameters
         ----------
@@ -209,23 +210,23 @@ class Estimates(ReadOnly):
 
     @property
     def groups(self) -> list[Any]:
-        """The groups, as :meth:`difference` names them: categories, of several columns tuples."""
+        """The groups as :meth:`difference` takes them: categories, or tuples of categories."""
         labels = dict.fromkeys(label[: self._n_by] for label in self.labels)
         return [label[0] if len(label) == 1 else label for label in labels]
 
     def difference(self, first: Any, second: Any) -> "Estimates":
-        """Estimate by how much one group exceeds another group.
+        """Estimate the difference between two groups.
 
         Parameters
         ----------
         first, second : category, or tuple of categories
-            The groups: the first less the second.
+            The groups: the first minus the second.
 
         Returns
         -------
         Estimates
-            One for means; for shares one for each category. Errors and intervals take into account
-            that both are estimated from the same reports.
+            One row for means; for shares one for each category. Errors and intervals take into
+            account that both are estimated from the same reports.
 
         Raises
         ------
@@ -240,7 +241,8 @@ class Estimates(ReadOnly):
         Parameters
         ----------
         coefficients : dict
-            Number of each group, of several columns of each tuple of categories; 0 for others.
+            Coefficient of each group, or of each tuple of categories for several columns; 0 for
+            others.
 
         Returns
         -------
@@ -255,18 +257,18 @@ class Estimates(ReadOnly):
         return self._combined(numbers, f"{self.what}: a contrast of groups")
 
     def ratio(self, first: Any, second: Any) -> "Estimates":
-        """Estimate the ratio of one group to another group.
+        """Estimate the ratio of two groups.
 
         Parameters
         ----------
         first, second : category, or tuple of categories
-            The groups: the first over the second.
+            The groups: the first divided by the second.
 
         Returns
         -------
         Estimates
-            Intervals are Fieller's: they reach to infinity where the second group's estimate may be
-            0. The estimate is NaN where it is estimated as 0.
+            Intervals are Fieller's, and unbounded if the second group's estimate may be 0. The
+            ratio is NaN if the second group is estimated as 0.
 
         Raises
         ------
@@ -286,7 +288,7 @@ class Estimates(ReadOnly):
         Returns
         -------
         Estimates
-            The shares or means times the size. The size is taken as known exactly.
+            The shares or means times the size, which is treated as known exactly.
 
         Raises
         ------
@@ -325,7 +327,7 @@ class Estimates(ReadOnly):
         )
 
     def with_rounding(self, variance: float) -> "Estimates":
-        """Add to the noise what rounding to knots adds to each number, in the mean."""
+        """Add the average variance of rounding to knots to the noise."""
         n = self.n_reports if self._n is None else self._n
         return replace(self, noise_error=np.sqrt(self.noise_error**2 + variance / n))
 
@@ -355,7 +357,7 @@ class Estimates(ReadOnly):
 
     def _of_two(self, first: Any, second: Any, sign: str) -> "Estimates":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
-        if numbers.sum():  # both are one entry of the dict
+        if numbers.sum():  # both are the same key of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
         names = ", ".join(map(_text, self.names[: self._n_by]))
         name = f"{self.what}: {names} {first!r} {sign} {second!r}"
@@ -364,7 +366,7 @@ class Estimates(ReadOnly):
     def _combined(
         self, numbers: Floats, name: str, n_by: int = 0, *, is_ratio: bool = False
     ) -> "Estimates":
-        """Weighted sums of the groups' estimates, or the ratio of the one of 1 to the one of -1."""
+        """Weighted sums of the groups' estimates, or the ratio of the groups with 1 and -1."""
         if self.estimate.dtype.kind != "f":
             raise ValueError(
                 f"{self.what}: these are categories, which have no differences and ratios. Compare "
@@ -388,7 +390,7 @@ class Estimates(ReadOnly):
             single = np.sqrt(np.maximum(np.einsum("iij->ij", stack), 0.0))
             sides = single[:, None] * single
             correlation = np.divide(stack, sides, out=np.zeros_like(stack), where=sides > 0)
-            biased = np.isnan(self.std_error[rows])  # intervals are not of variances alone
+            biased = np.isnan(self.std_error[rows])  # intervals do not follow from variances alone
             correlation[biased[:, None] | biased] = np.nan
             variances = np.einsum("im,ijm,jm->m", slopes, stack, slopes)
             errors = np.sqrt(np.maximum(variances, 0.0))
@@ -448,7 +450,7 @@ def _text(value: Any) -> str:
 
 
 def _aligned(columns: Sequence[NDArray[Any]], errors: Floats) -> list[list[str]]:
-    """Write columns with the same number of decimals, which shows two digits of each error."""
+    """Format columns with enough decimals to show two digits of each error."""
     if columns[0].dtype.kind != "f":
         texts = [list(map(str, column.tolist())) for column in columns]
         texts[1] = [""] * len(errors)  # categories have no standard errors
@@ -474,28 +476,28 @@ def _decimal(value: float, n_decimals: int) -> str:
 
 
 def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
-    """Estimate by how much estimates from one set of reports exceed those from another one.
+    """Estimate the difference of estimates from two sets of reports.
 
     Parameters
     ----------
     first, second : Estimates
         The same estimates of two fitted estimators, such as their means of a column.
     paired : PairedReports, optional
-        Which reports are about the same people, as in a panel; None if all are different people.
+        Which reports are about the same people, as in a panel; None if all people are different.
 
     Returns
     -------
     Estimates
-        The first less the second. Intervals are made of those of both estimates and their
-        correlation (Zou and Donner 2008); those of quantiles hold whatever the dependence is.
+        The first minus the second. Intervals combine those of both estimates and their correlation
+        (Zou and Donner 2008); those of quantiles are valid for any dependence.
 
     Raises
     ------
     TypeError
         If they are not estimates.
     ValueError
-        If they are about other columns or categories, or are categories; if the pairs are those of
-        other estimators.
+        If their columns or categories differ, or they are categories; if the pairs belong to other
+        estimators.
 
     References
     ----------
@@ -520,7 +522,7 @@ def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estim
 
 
 def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
-    """Estimate the ratio of estimates from one set of reports to those from another one.
+    """Estimate the ratio of estimates from two sets of reports.
 
     Parameters
     ----------
@@ -532,8 +534,8 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
     Returns
     -------
     Estimates
-        The first over the second. Intervals are Fieller's: they reach to infinity where the second
-        may be 0. The estimate is NaN where the second is estimated as 0.
+        The first divided by the second. Intervals are Fieller's, and unbounded if the second may be
+        0. The ratio is NaN if the second is estimated as 0.
 
     Raises
     ------
@@ -570,15 +572,15 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates
     first, second : Estimates
         The same shares or means of two fitted estimators.
     paired : PairedReports, optional
-        As for :func:`difference`. Without it, reports about the same people count as those of
+        As for :func:`difference`. Without it, reports about the same people are treated as those of
         different people, and intervals are too short.
 
     Returns
     -------
     Estimates
-        Weighted means of the two, with one pair of weights for all rows, so that shares still add
-        up to 1: the weights for which the sum of the variances is smallest. If the populations
-        differ, the level describes neither.
+        Weighted means of the two, with the same two weights for all rows, so that shares still sum
+        to 1. The weights minimise the sum of the variances. If the populations differ, the level
+        describes neither.
 
     Raises
     ------
@@ -615,14 +617,14 @@ def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates
 
 
 def _compared(first: Any, second: Any, paired: Any, kind: str) -> Estimates:
-    """Subtract or divide the same figures of two sets of reports."""
+    """Subtract or divide the same estimates of two sets of reports."""
     stack, signs = _two_sets(first, second, paired), np.array([1.0, -1.0])
     description = f"{kind} of two: {first.what}"
     return stack._combined(signs, description, first._n_by, is_ratio=kind == "ratio")
 
 
 def _two_sets(first: Any, second: Any, paired: Any) -> Estimates:
-    """Check that two are the same figures, and put them below one another."""
+    """Check that two tables have the same estimates, and stack them."""
     for figures in (first, second):
         if not isinstance(figures, Estimates):
             raise TypeError(f"Expected estimates of two estimators, got {type(figures).__name__}.")
@@ -653,7 +655,7 @@ def stacked(
     labels: Sequence[tuple[Any, ...]],
     pairs: tuple[Pairs, ...] = (),
 ) -> Estimates:
-    """Put the same figures of several groups of reports, which have labels, below one another."""
+    """Stack the same estimates of several labelled groups of reports."""
     first, influences = groups[0], [x._influence for x in groups if x._influence is not None]
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(group, name) for group in groups])
@@ -677,11 +679,11 @@ def stacked(
     )
 
 
-# Ends of intervals, for a level: partial functions, so that they pickle.
+# Ends of intervals, for a level: partial functions, which can be pickled.
 
 
 def _stacked_ends(groups: Sequence[Ends], level: float) -> NDArray[Any]:
-    """Return the ends of the intervals of the figures of several groups."""
+    """Return the ends of the intervals of several groups' estimates."""
     return np.concatenate([ends(level) for ends in groups])
 
 
@@ -695,9 +697,10 @@ def _combined_ends(
     is_ratio: bool,
     level: float,
 ) -> Floats:
-    """Return the ends of the intervals of weighted sums of estimates, in rows of places.
+    """Return the ends of the intervals of weighted sums of estimates at given rows.
 
-    Two quantiles' intervals hold at once for their sum; each further one adds its misses.
+    The sum of two quantiles' intervals is conservative; each further one adds its error
+    probability.
     """
     group_ends = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[rows]
     if is_ratio:
@@ -706,7 +709,7 @@ def _combined_ends(
 
 
 def _widened_ends(ends: Ends, estimate: Floats, added: Floats, level: float) -> Floats:
-    """Widen intervals for a further, independent variance of the figures."""
+    """Widen intervals for an additional, independent variance of the estimates."""
     half, more = ends(level) - estimate[:, None], ndtri(0.5 + level / 2.0) ** 2 * added
     return estimate[:, None] + np.array([-1.0, 1.0]) * np.sqrt(half**2 + more[:, None])
 

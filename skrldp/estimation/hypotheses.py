@@ -1,8 +1,8 @@
-"""Tests of hypotheses about the records: score tests, at the distribution that they make likeliest.
+"""Tests of hypotheses about records: score tests at the most likely distribution under each.
 
 Wald tests, with the covariance at the estimate, reject true hypotheses about 500 reports in 13 to
-25 % of samples instead of 5. With the covariance at the product of unbiased margins, which may be
-0, it is up to 97 % where the mechanism hardly determines a crosstab.
+25 % of samples instead of 5 %. With the covariance at the product of unbiased margins, which may be
+0, they reject up to 97 % if the mechanism hardly determines a crosstab.
 """
 
 import math
@@ -34,19 +34,19 @@ from skrldp.public_summary import PublicSummary
 from skrldp.sets.bounds_from_reports import BoxSet, conditional_bounds, is_empty
 from skrldp.sets.tails import tail_bound
 
-_SINGULAR = 1e-9  # eigenvalues of a covariance relative to the largest that are rounding
-_FALSE_ALARMS = 1e-6  # of samples of a mechanism's own reports that may be warned of, at most
-DRIFT = 1e-3  # p-value from which on a population is said to have moved
-_FAR = 2.0  # leakage over ε beyond which a drift= is not the remedy
+_SINGULAR = 1e-9  # relative eigenvalues of a covariance below this are rounding errors
+_FALSE_ALARMS = 1e-6  # maximum false-alarm rate for a mechanism's own reports
+DRIFT = 1e-3  # p-value below which a population is reported as shifted
+_FAR = 2.0  # leakage relative to ε beyond which drift= is not the remedy
 _LEAST_P = 1e-300
-_STEPS = 100  # of EM for the most likely distribution under a hypothesis; 30 or 500 do as well
-_LEAST_EXPECTED = 1.0  # reports of a symbol for it to count: rarer ones are no normal numbers
-_UNKNOWN = 1e-6  # correlation of reports with the tested differences that counts as zero
+_STEPS = 100  # EM steps for the most likely distribution under a hypothesis; 30 or 500 work as well
+_LEAST_EXPECTED = 1.0  # minimum reports of a symbol; the normal approximation fails for rarer ones
+_UNKNOWN = 1e-6  # correlation of reports with the tested differences below which it counts as zero
 
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """What reports say against a hypothesis.
+    """The result of a test of a hypothesis.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class HypothesisTest:
     p_value : float
         Probability of a statistic at least as large, if the hypothesis is true.
     degrees_of_freedom : int
-        Number of differences that the reports determine. If reports are few, the chi-squared
-        distribution is moved and scaled to have the statistic's variance and skewness.
+        Number of differences that the reports determine. With few reports, the chi-squared
+        distribution is shifted and scaled to match the statistic's variance and skewness.
     n_reports : int
         Number of reports.
     """
@@ -73,7 +73,7 @@ class HypothesisTest:
     def of(
         cls, hypothesis: str, statistic: float, freedom: int, n: float, excess: Any = 0.0
     ) -> "HypothesisTest":
-        """Compare with the chi-squared distribution that has the statistic's three cumulants.
+        """Compare with the shifted chi-squared distribution of the same three cumulants.
 
         The mean is the number of degrees of freedom; the variance and the third cumulant are those
         of a chi-squared variable and an `excess` (Pearson 1959).
@@ -182,7 +182,7 @@ def _covariance(sample: Sample) -> Floats:
 
 
 class _Grouped(NamedTuple):
-    """Cells that are grouped by categories, and the reports about them."""
+    """Cells grouped by categories, and the reports about them."""
 
     channel: Channel
     labels: Indices  # (a,), the category of each cell
@@ -191,11 +191,11 @@ class _Grouped(NamedTuple):
 
 
 def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
-    """Take the cells of a channel.
+    """Group the cells of a channel.
 
-    Where no matrix is made of it, reports are grouped as the cells are: by symmetry, the other
-    categories of a report contain no information about these. Of blocks, only that of these cells
-    does.
+    For a channel without a matrix, reports are grouped like the cells because, by symmetry, the
+    other categories of a report contain no information about these. Among blocks, only the block of
+    these cells contains information.
     """
     if sample.strata is not None and (symbols := np.ptp(channel.matrix, axis=1) > 0).any():
         matrix, shares = channel.matrix[symbols], sample.shares[symbols]
@@ -216,7 +216,7 @@ def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
 def _under(hypothesis: Callable[[Floats], Floats], channel: Channel, sample: Sample) -> Floats:
     """Return the most likely distribution of the cells (a,) under a hypothesis, by EM.
 
-    The hypothesis makes of a distribution the nearest one for which it is true.
+    `hypothesis` maps a distribution to the closest one for which it is true.
     """
     cells = hypothesis(channel.public)
     for _ in range(_STEPS):
@@ -229,8 +229,8 @@ def _independent(
 ) -> HypothesisTest:
     """Test whether the last two of three columns are independent within the first.
 
-    Without noise it is Pearson's test. `pairs` is what the covariance of the reports has beyond
-    that of independent ones, (b, b).
+    Without noise this is Pearson's test. `pairs` is the excess of the reports' covariance over that
+    of independent ones, (b, b).
     """
     channel, labels, sample, _ = reports
 
@@ -261,9 +261,9 @@ def _independent(
 
 
 def _contrasts(shares: Floats) -> Floats:
-    """Orthonormal functions of k categories, weighted by the roots of shares: (k, k - 1).
+    """Orthonormal functions of k categories, weighted by the square roots of shares: (k, k - 1).
 
-    Categories that are empty have none.
+    Empty categories have entries of zero.
     """
     nonempty = np.flatnonzero(shares)
     contrasts = np.zeros((len(shares), max(len(nonempty) - 1, 0)))
@@ -285,11 +285,11 @@ def _basis(functions: Floats) -> Floats:
 def _score_test(
     hypothesis: str, reports: _Grouped, cells: Floats, contrasts: Floats, compared: Compared
 ) -> HypothesisTest:
-    """Test whether the cells' distribution (a,) has no share of contrasts (k, m) of categories.
+    """Test whether the cells' distribution (a,) has zero components along contrasts (k, m).
 
-    The contrasts' scores are taken as functions of the reports, less what they have in common with
-    the scores of all else that may vary. `compared` makes of these weights (m, b), of reports under
-    the hypothesis and of those that were seen what is compared.
+    The contrasts' scores, as functions of the reports, are orthogonalised to the scores of
+    everything else that may vary. `compared` computes the test from these weights (m, b), the
+    expected reports under the hypothesis and the observed reports.
     """
     channel, labels, sample, _ = reports
     matrix = channel.matrix
@@ -315,7 +315,7 @@ def _score_test(
 
 
 def _excess(white: Floats, shares: Floats, n: float) -> Floats:
-    """Variance and third cumulant of the squared mean of n vectors, beyond those of normal ones.
+    """Excess variance and third cumulant of the squared mean of n vectors over normal ones.
 
     Shapes: `white` (m, b), with mean 0 and covariance 1; `shares` (b,).
     """
@@ -333,18 +333,18 @@ def _excess(white: Floats, shares: Floats, n: float) -> Floats:
 
 @dataclass(frozen=True)
 class DriftTest(HypothesisTest):
-    """Whether those who reported may be of the population of the public table.
+    """Test of whether those who reported come from the public table's population.
 
     Attributes
     ----------
     columns : tuple
-        Columns of U that moved, given S.
+        Columns of U whose distribution given S differs.
     leakage : float
         Leakage at the estimated distribution of those who reported, in nats. The true one may be
         larger.
     leakage_at_least, leakage_at_most : float
         95 % confidence interval of the leakage at their distribution. The upper end is infinite if
-        the reports do not bound it.
+        the reports do not bound the leakage.
     """
 
     columns: tuple[Any, ...] = ()
@@ -370,11 +370,12 @@ class DriftTest(HypothesisTest):
 def drift_of(
     channel: Channel, counts: Floats, public: PublicSummary, mechanism: Mechanism
 ) -> DriftTest:
-    """Test whether U given S is as in the public table; if not, say where, and what then leaks.
+    """Test whether U given S is as in the public table; if not, state where, and the leakage.
 
-    P(S) may be anything. The reports' covariance and that of the public table count, both where
-    they have the same U given S: with the public table's own shares, rare cells raise alarms. So
-    does the normal distribution: of 200 reports it takes 5 in 1,000 samples for 1 in 1,000.
+    P(S) is unrestricted. The covariances of the reports and of the public table are both computed
+    under the hypothesis of equal U given S, because with the public table's own shares rare cells
+    raise false alarms. So does the normal approximation: with 200 reports, a nominal p-value of
+    0.001 occurs in 5 of 1,000 samples.
     """
     sample, shape = Sample.of_counts(counts), public.counts.shape
     cells = channel.public.reshape(shape)
@@ -392,7 +393,7 @@ def drift_of(
     cells = _under(pooled, channel, sample).reshape(shape)
     margin = cells.sum(axis=1, keepdims=True)
     conditional = np.divide(cells, margin, out=within.copy(), where=margin > 0)
-    # A secret that goes to 0 explains nothing; EM is slow there, and its score would be ignored.
+    # A secret whose share tends to 0 explains nothing, EM is slow there, and its score is ignored.
     of_secrets = (channel.matrix.reshape(-1, *shape) * conditional).sum(axis=2)
     secrets = Channel(of_secrets, margin[:, 0])
     margin = most_likely(secrets, sample.shares, 1e-10, 10_000).distribution[:, None]
@@ -401,11 +402,11 @@ def drift_of(
     cells = margin * conditional
 
     def with_table(weights: Floats, null: Sample, seen: Sample) -> tuple[Floats, Sample, Sample]:
-        """Put the public records beside reports, with minus their weights in the mean."""
+        """Combine reports with the public records, which have negative weights in the mean."""
         n = sample.n + float(records.sum())
         of_records = (weights @ channel.matrix) * (margin / records * np.ones(shape)).ravel()
         strata = np.append(np.zeros(channel.n_symbols), np.indices(shape)[0].ravel() + 1)
-        # counts of rare cells are no normal numbers: half a record more
+        # half a record more, because the normal approximation fails for rare cells
         pairs = (null, records * conditional + 0.5), (seen, records * within)
         null, seen = (
             Sample(np.append(reports.n * reports.shares, table.ravel()) / n, n, None, strata)
@@ -433,7 +434,7 @@ def drift_of(
 
 
 def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
-    """Write P(report | secret) of reports that are possible as c·π / g·π: (b · a1, a) each."""
+    """Write P(report | secret) of possible reports as c·π / g·π: (b · a1, a) each."""
     secret = np.repeat(np.arange(n_secrets), matrix.shape[1] // n_secrets)
     member = (secret == np.arange(n_secrets)[:, None]).astype(float)
     c = matrix[matrix.max(axis=1) > 0][:, None, :] * member  # (b, a1, a)
@@ -444,7 +445,7 @@ def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
 def leakage_within(
     chances: WeightedStatistic, sample: Sample, n_secrets: int, miss: float
 ) -> tuple[float, float]:
-    """Bound the leakage of reports whose chances are estimated; each bound is wrong by `miss`."""
+    """Bound the leakage of reports with estimated probabilities; `miss` is each bound's error."""
     ends = chances.inference(sample).ends(1.0 - miss / len(chances.c))
     limits = chances.lowest[:, None] + chances.width[:, None] * [0.0, 1.0]
     ends = np.where(chances.determined[:, None], ends, limits)
@@ -475,7 +476,7 @@ def leakage_bound(mechanism: Mechanism, matrix: Floats, counts: Floats, beta: fl
 
 
 def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
-    """Warn of a population that is not that of the public table, if it matters to claims."""
+    """Warn about a population that differs from the public table, if it affects claims."""
     if test is None or test.p_value >= DRIFT:
         return
     if claims is not None and claims.main.around.is_everything:
@@ -495,7 +496,7 @@ def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
 def warn_of_broken_bounds(
     mechanism: Mechanism, matrix: Floats, counts: Floats, tests: int = 1
 ) -> None:
-    """Warn if reports contradict the earlier ones whose bounds the mechanism's promise is about.
+    """Warn if reports contradict the earlier ones on whose bounds the guarantee is based.
 
     Shapes as in :func:`leakage_bound`; `tests` is the number of blocks.
     """
@@ -524,7 +525,7 @@ def warn_of_contradiction(
 ) -> None:
     """Warn if no distribution of records explains reports: raw ones, or another mechanism's.
 
-    `block` has the columns of U in the mechanism's block, of as many as there are `tests`.
+    `block` has the columns of U in the mechanism's block; `tests` is the number of blocks.
     """
     if contradicts(channel, counts, _FALSE_ALARMS / tests):
         of = f"the block ({', '.join(map(repr, block))})" if block else "this mechanism"
@@ -536,11 +537,11 @@ def warn_of_contradiction(
 
 
 def contradicts(channel: Channel, counts: Floats, level: float) -> bool:
-    """Whether a mechanism makes such reports (b,) with at most this probability.
+    """Whether a mechanism produces such reports (b,) with at most this probability.
 
     The statistic is the likelihood ratio of all multinomial distributions against those that the
-    mechanism can make. At the true one it is N KL(f || p), whose tail has a bound for every N and p
-    (docs/proofs.md, section E), so rare symbols raise no false alarms.
+    mechanism can produce. At the true one it is N KL(f || p), whose tail has a bound for every N
+    and p (docs/proofs.md, section E), so rare symbols raise no false alarms.
     """
     n, seen = float(counts.sum()), counts > 0
     shares = counts / n
@@ -548,7 +549,7 @@ def contradicts(channel: Channel, counts: Floats, level: float) -> bool:
     steps = int(channel.possible.sum()) - 1
 
     def is_rare(statistic: float) -> bool:
-        # No tail is below exp(-statistic): a quick answer for most.
+        # No tail is below exp(-statistic), which decides most cases quickly.
         high = steps > 0 and statistic >= -np.log(level)
         return high and float(tail_bound(steps, 0)(statistic)) <= level
 

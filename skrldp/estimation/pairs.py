@@ -1,4 +1,4 @@
-"""Which reports of two waves are about the same people."""
+"""Pairs of reports of two waves about the same people."""
 
 import math
 import warnings
@@ -29,25 +29,25 @@ _FALSE_ALARMS = 1e-6  # of pairs of independent reports
 
 
 class PairedReports(Pairs):
-    """Two waves of reports in which some people, or all, report twice.
+    """Two waves of reports in which some or all people report twice.
 
-    :func:`difference` and :func:`ratio` take it as `paired`: the errors of both waves are then
-    not independent. Only the number of people per pair of symbols is stored, neither ids nor rows.
+    :func:`difference` and :func:`ratio` take it as `paired`, because the errors of the two waves
+    are then not independent. Only the number of people per pair of symbols is stored, neither ids
+    nor rows.
 
     Parameters
     ----------
     first, second : FrequencyEstimator
-        Fitted to all reports of each wave, also to those of people who are in one wave alone. The
+        Fitted to all reports of each wave, including those of people who are only in one wave. The
         mechanisms may differ.
     Y_first, Y_second : array, list, series or data frame
-        Reports in the forms in which the estimators were fitted. Without ids of n rows each, row by
-        row about the same people: those who are in both waves. With ids all rows of each wave, or
-        some.
+        Reports in the forms in which the estimators were fitted. Without ids, n rows each for the
+        people who are in both waves, in the same order. With ids, all or some rows of each wave.
     ids : pair of arrays, lists or series, optional
-        The person of each row of `Y_first`, and of `Y_second`: integers, texts or bytes.
-        Persons who are in one wave alone are no pair. 17 and ``"17"`` are one person.
+        The person of each row of `Y_first`, and of `Y_second`: integers, strings or bytes. People
+        who are only in one wave are not paired. 17 and ``"17"`` are the same person.
     sample_weight : array of shape (n,), optional
-        How many people each row stands for, for pairs that were counted elsewhere; without ids.
+        How many people each row represents, for pairs that were counted elsewhere; without ids.
 
     Attributes
     ----------
@@ -59,28 +59,28 @@ class PairedReports(Pairs):
     TypeError
         If an estimator is not a FrequencyEstimator, or ids are of the wrong type.
     ValueError
-        If the rows do not fit together, an id is missing or occurs in two rows of a wave, or there
-        are reports that an estimator was not fitted to.
+        If the rows do not match, an id is missing or occurs twice in a wave, or a report was not
+        among those to which an estimator was fitted.
 
     Warns
     -----
     UserWarning
         If both sanitizers have an integer `random_state` and more reports are equal than
-        independent draws explain: each ``transform`` then drew the same noise.
+        independent draws explain, because each ``transform`` then drew the same noise.
 
     Notes
     -----
     *Privacy.* Two reports about one person leak more than one. The bound is ``bound_of(2)`` of the
     mechanism's claims: ε + `eps_worst_case` if it was made with ``eps_worst_case``, and 2ε for GRR
-    and SRR; other mechanisms that are private for a confidence set have none. It is about a secret
-    that stays the same and reports that are drawn afresh, as by
-    :class:`~skrldp.batches.LedgerReporter` with another epoch. A *permanent* report
-    (``permanent_key``, :class:`~skrldp.batches.Reporter`) is the same while the record is. Another
-    one shows that the record has changed, and no bound covers what that reveals.
+    and SRR; other mechanisms that are private for a confidence set have none. It is for a secret
+    that stays the same and reports that are drawn anew, as by
+    :class:`~skrldp.batches.LedgerReporter` in a different epoch. A *permanent* report
+    (``permanent_key``, :class:`~skrldp.batches.Reporter`) is the same as long as the record is. A
+    different one shows that the record has changed, which reveals more than any bound covers.
 
-    *Errors.* Fresh reports of unchanged records go together little, as their noise is independent:
-    the covariance is that of the records. Permanent reports of unchanged records are the same, and
-    their noise cancels out.
+    *Errors.* Fresh reports of unchanged records are weakly correlated, because their noise is
+    independent: the covariance is that of the records. Permanent reports of unchanged records are
+    the same, and their noise cancels out.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class PairedReports(Pairs):
 
 
 def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> None:
-    """Warn of more equal reports than independent draws make, if `random_state` is an integer.
+    """Warn about more equal reports than independent draws explain, if seeded by integers.
 
     Whatever the records are, at most `chance` of independent pairs are equal (Cauchy and Schwarz).
     """
@@ -187,7 +187,7 @@ def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> N
 
 
 def _check_rows(first: Any, second: Any) -> None:
-    """Refuse rows whose labels say that they are not about the same people."""
+    """Reject rows whose labels show that they are not about the same people."""
     labels: Any = getattr(first, "index", None)
     of_second: Any = getattr(second, "index", None)
     if hasattr(labels, "equals") and hasattr(of_second, "equals") and not labels.equals(of_second):
@@ -199,7 +199,7 @@ def _check_rows(first: Any, second: Any) -> None:
 
 
 def _symbols(estimator: Any, Y: Any, wave: str) -> Indices:
-    """Read the symbol of each report, as the estimator counts them."""
+    """Read the symbol of each report as the estimator does."""
     if lazy_frame(Y) is not None:
         raise ValueError(
             f"Y_{wave} is a lazy frame, whose rows have no order. Join both waves by the ids, "
@@ -262,7 +262,8 @@ def same_distribution_test(
     Raises
     ------
     TypeError, ValueError
-        If they are no fitted estimators, have other categories, or do not determine the shares.
+        If they are not fitted estimators, their categories differ, or they do not determine the
+        shares.
 
     Examples
     --------

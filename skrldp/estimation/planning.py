@@ -1,4 +1,4 @@
-"""Standard errors before anybody is asked: those that the estimator will state for n reports."""
+"""Expected standard errors, before any data are collected."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from skrldp.public_summary import PublicSummary
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.targets import functions_of
 
-_SUM = 1e-6  # by which the sum of probabilities may differ from 1
+_SUM = 1e-6  # tolerance for the sum of probabilities
 
 
 def expected_std_error(
@@ -37,14 +37,14 @@ def expected_std_error(
     distribution: Any = None,
     design_effect: float = 1.0,
 ) -> Floats:
-    """Return the standard errors that estimates of shares will have, before anybody is asked.
+    """Return the expected standard errors of shares, before any data are collected.
 
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
-        Source of the reports, as for :class:`~skrldp.FrequencyEstimator`. Of a
+        Source of the reports, as for :class:`~skrldp.FrequencyEstimator`. For a
         :class:`~skrldp.BlockSanitizer`, the errors are those of :class:`~skrldp.BlockEstimator`:
-        columns must be together in a block, and `n` counts the reports of all blocks.
+        the columns must be together in a block, and `n` counts the reports of all blocks.
     n : int
         Number of reports.
     columns : name, position, list of them, or None
@@ -52,21 +52,21 @@ def expected_std_error(
     part : {"all", "sensitive", "nonsensitive"}, default="all"
         The part: X, S or U.
     by : name, position or list of them, optional
-        Columns that make groups of records: the errors of the shares within each group.
+        Columns that define groups of records, for errors of the shares within each group.
     distribution : JointDistribution or array of shape (a1, a2), optional
-        Distribution of the records: secrets in rows, values of U in columns. None takes the public
-        distribution that the mechanism contains. For blocks, a list of a JointDistribution for
+        Distribution of the records: secrets in rows, values of U in columns. None: the public
+        distribution that the mechanism contains. For blocks, a list with a JointDistribution for
         each.
     design_effect : float, default=1.0
-        How many times larger the variance of the people's true shares is than that of as many
-        people who are asked independently: above 1 where households or places are drawn and several
-        people asked in each. The variance that the mechanism adds stays the same. Not for blocks.
+        Ratio of the sampling variance to that of the same number of people drawn independently:
+        above 1 if households or places are drawn and several people are asked in each. It does not
+        multiply the variance that the mechanism adds. Not for blocks.
 
     Returns
     -------
     array of shape (k,)
-        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite where the reports do
-        not determine the share, however many there are.
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite if no number of
+        reports determines the share.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def expected_std_error(
 
     Notes
     -----
-    The variance is that of the estimator's weights at the distribution. If fewer than 30 reports
-    would determine an estimate (as with PolyOpt), the estimator prints only an interval.
+    The variance is that of the estimator's weights at the distribution. If effectively fewer than
+    30 reports determine an estimate, as with PolyOpt, the estimator gives only an interval.
 
     Examples
     --------
@@ -102,14 +102,14 @@ def expected_std_error_of_mean(
     distribution: Any = None,
     design_effect: float = 1.0,
 ) -> Any:
-    """Return the standard error that the estimate of a column's mean will have.
+    """Return the expected standard error of a column's mean.
 
     Parameters
     ----------
     mechanism, n, by, distribution, design_effect
         As for :func:`expected_std_error`.
     column : name or position
-        A column of numbers. Records where it is missing are left out.
+        A column of numbers. Records with a missing value are ignored.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def expected_std_error_of_mean(
 def expected_std_errors_of_targets(
     mechanism: Any, n: float, targets: Any, *, distribution: Any = None
 ) -> dict[Any, float]:
-    """Return the standard errors of targets: of shares, means, and contrasts of groups.
+    """Return the expected standard errors of targets: shares, means, and contrasts of groups.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def expected_std_errors_of_targets(
     -------
     dict
         From the name of each estimate, as in ``targets_`` of AOptimalSanitizer, to its standard
-        error: infinite where the reports do not determine the estimate.
+        error: infinite if the reports do not determine the estimate.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def expected_std_errors_of_targets(
 def _planned(
     mechanism: Any, n: Any, distribution: Any, design_effect: Any, *columns: Any
 ) -> tuple[Cells, Floats]:
-    """Return cells that can report columns, with the expected reports, and their distribution."""
+    """Return cells with given columns, with the expected reports, and their distribution."""
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
     check_positive("design_effect", design_effect)
@@ -205,7 +205,7 @@ def _planned(
 
 
 def _errors(cells: Cells, estimands: Estimands, follows: Floats, design_effect: float) -> Floats:
-    """Return standard errors of figures, infinite where the reports do not determine them."""
+    """Return standard errors of estimates, infinite if the reports do not determine them."""
     _, expected = cells.samples[0]
     statistic, sample = cells.evaluated(estimands, expected)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -217,7 +217,7 @@ def _errors(cells: Cells, estimands: Estimands, follows: Floats, design_effect: 
 
 
 def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats:
-    """Variances of single records' part in the figures, (k,)."""
+    """Variances of the estimates from one raw record, (k,)."""
     theta = statistic.inference(sample).weighted - statistic.lowest
     if isinstance(statistic, WeightedStatistic) and statistic.c.shape[1] == len(follows):
         share = statistic.g @ follows
@@ -227,7 +227,7 @@ def _of_records(statistic: Statistic, sample: Sample, follows: Floats) -> Floats
 
 
 def _distribution_of(mechanism: Mechanism, distribution: Any) -> Floats:
-    """Return the distribution that records are taken to have, (a,)."""
+    """Return the assumed distribution of records, (a,)."""
     records = mechanism.public if distribution is None else distribution
     if isinstance(records, JointDistribution):
         records = summary_for("the distribution", records, mechanism)

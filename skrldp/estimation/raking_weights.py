@@ -1,4 +1,4 @@
-"""Weights with which public records agree with the reports of a different population."""
+"""Weights that make public records agree with the reports of a different population."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,24 +20,24 @@ from skrldp.mechanism.manifest import leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.table.codec import manifest_codes
 
-_ROUNDS = 2  # of weights of the reports, at the calibrated distribution
-_NO_INFORMATION = 1e-10  # eigenvalues relative to the largest that count as zero
-_GRID = 4.0, 2.0  # the least strength that is tried, and the factor to the next one
-_MOST = 24  # strengths that are tried
+_ROUNDS = 2  # rounds of weights of the reports, at the calibrated distribution
+_NO_INFORMATION = 1e-10  # relative eigenvalues below this count as zero
+_GRID = 4.0, 2.0  # the smallest candidate strength, and the factor to the next one
+_MOST = 24  # number of candidate strengths
 _STEPS = 500
-_EVEN = 0.01  # share of the even distribution in the one at which reports are weighted
+_EVEN = 0.01  # share of the uniform distribution in the one at which reports are weighted
 
 
 class RakingWeights(ReadOnlyFit, BaseEstimator):
-    """Weights of public records that make their margins agree with reports.
+    """Weights of public records that make their margins agree with the reports.
 
     Reports determine the margins of blocks of columns; public records show how all columns are
     related, perhaps of a different population. Calibration, or raking, keeps the public records and
-    changes their weights as little as the reports ask for (Deville and Särndal 1992). Estimates of
-    the weighted records may concern more columns than any block has, and have less error than
-    estimates of the reports alone. **Where the population has not changed, take the public table
-    without weights**: reports then only add noise. A relation between columns that no block holds
-    together stays unchanged among the public records.
+    changes their weights as little as the reports require (Deville and Särndal 1992). Estimates
+    from the weighted records may involve more columns than any block contains, and have a smaller
+    error than estimates from the reports alone. **If the population has not changed, use the public
+    table without weights**, because reports then only add noise. The relation between columns that
+    no block contains together remains that of the public records.
 
     Parameters
     ----------
@@ -46,24 +46,26 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     public : data frame or array of shape (n, n_columns)
         Public records, with the columns of the manifest; further columns are ignored.
     strength : float or "auto", default="auto"
-        How many reports the public distribution counts as: the more, the less the weights change.
-        "auto" takes the strength that best predicts one half of the reports from the other half.
+        Number of reports that the public distribution counts as; the larger, the less the weights
+        change. "auto" selects the strength that best predicts one half of the reports from the
+        other half.
     random_state : int, default=0
-        Seed of the split in halves.
+        Seed of the split into halves.
 
     Attributes
     ----------
     weights_ : array of shape (n,)
         Weights of the public records, with mean 1.
     effective_n_ : float
-        Effective number of records: as informative if all had the same weight (Kish).
+        Effective number of records: this many records with equal weights would be as informative
+        (Kish).
     strength_ : float
         The strength that was used.
     leakage_ : float
-        Greatest leakage of a block's mechanism at the calibrated distribution, in nats: more than
-        `eps` where the population moved out of the confidence set.
+        Largest leakage of a block's mechanism at the calibrated distribution, in nats: above `eps`
+        if the population has left the confidence set.
     leakage_at_most_ : float
-        Upper 95 % confidence bound of it at the distribution of those who reported.
+        Upper 95 % confidence bound of the leakage at the distribution of those who reported.
     manifest_ : Manifest
         The mechanisms of all blocks, and how often each is drawn.
 
@@ -71,10 +73,10 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
     -----
     Minimises ``strength * KL(q || p)`` plus half the squared deviations of the reports' margins,
     in units of their covariance, over distributions q of the public records; p is the public
-    table's distribution. The penalty is a bias towards the public table, which no standard error
-    holds: :meth:`replicate_weights` show how much estimates vary with the reports at this strength.
-    Where reports are few for the noise, the bias is most of the error: with 200 reports about a
-    population that had moved, estimates were wrong by .22, and varied by .04.
+    table's distribution. The penalty causes a bias towards the public table that standard errors do
+    not include: :meth:`replicate_weights` show only how much estimates vary with the reports at
+    this strength. If reports are few relative to the noise, the bias is most of the error: with 200
+    reports about a shifted population, estimates were off by 0.22 and varied by 0.04.
 
     References
     ----------
@@ -106,7 +108,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         self.random_state = random_state
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """Show the parameters, without the records of the public table."""
+        """Return the parameters, without the records of the public table."""
         parameters = {**self.get_params(deep=False), "public": _Unshown(self.public)}
         return BaseEstimator.__repr__(type(self)(**parameters), N_CHAR_MAX)
 
@@ -120,7 +122,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n_reports,), optional
-            How many reports each row stands for.
+            How many reports each row represents.
 
         Returns
         -------
@@ -129,8 +131,8 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         Warns
         -----
         UserWarning
-            If no distribution of records explains the reports of a block, as where they are those
-            of another manifest.
+            If no distribution of records explains the reports of a block, for example because they
+            come from a different manifest.
         """
         strength = self.strength
         if strength != "auto" and not (is_finite(strength) and float(strength) > 0):
@@ -165,14 +167,14 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         n_replicates : int, default=100
             How many.
         random_state : None, int or Generator
-            Of the bootstrap.
+            Randomness of the bootstrap.
 
         Returns
         -------
         array of shape (n, n_replicates)
             The standard error of an estimate is the standard deviation of the estimates with these
-            weights. Neither the bias towards the public table nor the public records' own error is
-            in it: the stronger the calibration holds on to the table, the smaller it is.
+            weights. It includes neither the bias towards the public table nor the public records'
+            sampling error, so it decreases as `strength` increases.
         """
         check_is_fitted(self)
         if not (is_whole(n_replicates) and n_replicates >= 1):
@@ -189,7 +191,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
 
 
 class _Unshown:
-    """A table that is named by its type and shape."""
+    """A table that is shown by its type and shape."""
 
     def __init__(self, table: Any) -> None:
         self._words = f"{type(table).__name__} {getattr(table, 'shape', '')}".strip()
@@ -200,7 +202,7 @@ class _Unshown:
 
 @dataclass(frozen=True, eq=False)
 class _Records:
-    """Public records by their kinds: those with the same values in all columns."""
+    """Public records grouped into kinds with the same values in all columns."""
 
     design: BlockDesign
     codes: tuple[NDArray[Any], ...]  # of S, and of each column of U, one for each record (n,)
@@ -232,7 +234,7 @@ class _Records:
         return _Records(design, (secrets, *values), kind_of, shares, members)
 
     def distributions(self, weights: Floats) -> list[Floats]:
-        """Distributions of all blocks' cells, given that of the kinds."""
+        """Distributions of all blocks' cells at a distribution of the kinds."""
         sizes = [matrix.shape[1] for matrix in self.design.matrices]
         return np.split(weights @ self.members, np.cumsum(sizes)[:-1])
 
@@ -290,7 +292,7 @@ def _calibrated_once(
 def _best_strength(
     records: _Records, counts: Sequence[Floats], n: float, rng: np.random.Generator
 ) -> float:
-    """Return the strength with which each half of the reports predicts the other half best."""
+    """Return the strength at which each half of the reports best predicts the other."""
     first = [rng.binomial(counted.astype(np.int64), 0.5).astype(float) for counted in counts]
     halves = first, [counted - half for counted, half in zip(counts, first, strict=True)]
     likelihoods: list[tuple[float, float]] = []

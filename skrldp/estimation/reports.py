@@ -32,11 +32,11 @@ from skrldp.table.select import column_reader, whole_numbers, without_columns
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
-# What to do with weights that are no counts.
+# Remedy for weights that are not counts.
 _WEIGHTED = (
     "where those who report have survey weights, give FrequencyEstimator(survey=) their columns"
 )
-_MOST_ROWS = 1_000_000  # distinct rows of reports and groups that engines fetch
+_MOST_ROWS = 1_000_000  # maximum number of distinct rows of reports and groups that engines fetch
 _ONES, _ROWS = "a single 1 among zeros", "a combination of categories that it writes"
 _LOST = (
     "Several symbols may be written as the same cell (encode='cells'), and the mechanism alone "
@@ -48,10 +48,10 @@ _LOST = (
 
 @dataclass(frozen=True)
 class Source:
-    """Where reports come from: a mechanism, and how it writes them."""
+    """The source of reports: a mechanism, and how it writes them."""
 
     mechanism: Mechanism  # the mechanism that was sampled
-    names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if not known
+    names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if unknown
 
     @property
     def n_symbols(self) -> int:
@@ -60,7 +60,7 @@ class Source:
 
     @cached_property
     def is_numbered(self) -> bool:
-        """Whether symbols are their own numbers."""
+        """Whether symbols are their own indices."""
         return self.mechanism.symbols == tuple(range(self.n_symbols))
 
     @property
@@ -74,7 +74,7 @@ class Source:
 
     @cached_property
     def _cells(self) -> Indices | None:
-        """The cells that symbols are written as, (b,); None: they are values of U, or not known.
+        """The cells as which symbols are written, (b,); None if they are values of U, or unknown.
 
         Symbols that are integers are values of U if the sanitizer writes the columns of U.
         """
@@ -91,7 +91,7 @@ class Source:
 
     @cached_property
     def forms(self) -> dict[str, list[Any]]:
-        """Names, or else numbers, of the columns of reports in each form that is known."""
+        """Names, or otherwise indices, of the columns of reports in each known form."""
         forms = {"symbol": ["report"], "onehot": [f"report_{y}" for y in range(self.n_symbols)]}
         if not self._is_likely or self.names:
             cells = [name for name, _ in self.mechanism.columns] or [0, 1]
@@ -101,7 +101,7 @@ class Source:
 
     @cached_property
     def written(self) -> tuple[Alphabet, Indices]:
-        """The rows that symbols are written as, and the number of each one's, (b,)."""
+        """The distinct rows as which symbols are written, and each symbol's row, (b,)."""
         mechanism, names = self.mechanism, self.forms["cells"]
         if self._cells is None:
             symbols = mechanism.symbols
@@ -126,7 +126,7 @@ def read_source(mechanism: Any) -> Source:
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
-    """Read a mechanism alone, without how its reports are written."""
+    """Read a mechanism without its format of reports."""
     if isinstance(mechanism, str):
         mechanism = Mechanism.from_json(mechanism)
     if isinstance(mechanism, Mechanism):
@@ -148,7 +148,7 @@ def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
 
 
 def _as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
-    """Name columns as sanitizers do: those that have only a position n are "xn"."""
+    """Name columns as sanitizers do: columns without names are "x0", "x1", and so on."""
     return tuple(name if isinstance(name, str) else f"x{name}" for name in columns)
 
 
@@ -156,10 +156,10 @@ def _as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _form_of(table: Table, source: Source) -> str:
-    """Find the form of reports: by the names of their columns, or else as the only form possible.
+    """Find the form of reports by the names of their columns, or as the only possible form.
 
-    If the reports have no names, those that a sanitizer would write are used, except for a single
-    column of values of U, since clients send one column too, of numbers.
+    Reports without names are matched with those that a sanitizer would write, except for a single
+    column of values of U, because clients also send a single column, of integers.
     """
     width, forms = len(table.names), source.forms
     fits = [form for form, columns in forms.items() if len(columns) == width]
@@ -187,10 +187,9 @@ def _form_of(table: Table, source: Source) -> str:
 
 
 def _numbers_or_values(table: Table, source: Source) -> str:
-    """Decide between numbers of symbols and values of U for a column without a name.
+    """Decide between symbols and values of U for a column without a name.
 
-    An error is raised if a number in it can be both the number of one symbol and the value of
-    another.
+    An error is raised if a number could be either a symbol or the value of a different symbol.
     """
     alphabet, rows = source.written
     (column,) = alphabet.columns
@@ -209,7 +208,7 @@ def _numbers_or_values(table: Table, source: Source) -> str:
 def _form_and_columns(table: Table, source: Source, encode: str) -> tuple[str, list[int]]:
     """Find the form of reports and their columns, in the mechanism's order.
 
-    Columns are found by name if both sides have names, else by number.
+    Columns are matched by name if both sides have names, otherwise by index.
     """
     form = _form_of(table, source) if encode == "auto" else encode
     wanted, names = source.forms.get(form), list(table.names)
@@ -239,13 +238,13 @@ def _form_and_columns(table: Table, source: Source, encode: str) -> tuple[str, l
 
 
 class Reports(NamedTuple):
-    """What each row reports, and which symbols are written identically."""
+    """The report in each row, and which symbols are written identically."""
 
-    table: Any  # the reports, as they were given
+    table: Any  # the reports as given
     read: Callable[[Any], NDArray[Any]]  # the values of another column, by name
     numbers: Indices  # (n,), the kind of each row's report
     kinds: Indices  # (b,), the kind of each symbol
-    weights: Floats | None  # (n,), how many reports each row stands for; None for one
+    weights: Floats | None  # (n,), how many reports each row represents; None for one
 
 
 def read_reports(
@@ -257,8 +256,8 @@ def read_reports(
 ) -> Reports:
     """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
 
-    No more distinct rows are fetched than there are symbols, and one: if there are more, one of
-    them is not a report. `extra` are columns that are no reports.
+    At most one more distinct row is fetched than there are symbols: if there are more, one of them
+    is not a report. `extra` are columns that are not part of reports.
     """
     refuse_weights(Y, sample_weight)
     frame = lazy_frame(Y)
@@ -295,7 +294,7 @@ def read_reports(
             codes.append(encode_column(table, position, column)[0])
             refuse_rows(table, codes[-1] < 0, [table.names[position]], _ROWS)
         distinct, first = np.unique(rows, return_index=True)
-        kind_of = np.full(len(alphabet) + 1, -1)  # the last: of no row
+        kind_of = np.full(len(alphabet) + 1, -1)  # the last entry stands for no row
         kind_of[distinct] = np.argsort(np.argsort(first))  # in the order of the symbols
         numbers, kinds = kind_of[alphabet.index(codes)], kind_of[rows]
     expected = {"symbol": whole_from_0(source.n_symbols), "onehot": _ONES, "cells": _ROWS}
@@ -305,12 +304,12 @@ def read_reports(
 
 
 def whole_from_0(size: int) -> str:
-    """State which numbers reports are."""
+    """State the range of valid reports."""
     return f"an integer from 0 to {size - 1}"
 
 
 def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected: str) -> None:
-    """Refuse reports of which some rows are wrong, (n,), and say what they are expected to be."""
+    """Reject reports with invalid rows (n,), and state the expected values."""
     if wrong.any():
         n = int(wrong.sum() if table.records is None else table.records[wrong].sum())
         first = "" if table.records is not None else f"the first in row {int(np.argmax(wrong))}; "
@@ -322,7 +321,7 @@ def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected:
 
 
 def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | None) -> Samples:
-    """Count the reports of each group of raw columns, or weigh them by a survey's design."""
+    """Count the reports of each group of raw columns, or weight them by a survey's design."""
     n, n_kinds = len(reports.numbers), int(reports.kinds.max()) + 1
     codes, labels = _grouped([reports.read(name) for name in groups], n)
     symbols, shape = codes * n_kinds + reports.numbers, (len(labels), n_kinds)
@@ -366,7 +365,7 @@ def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, .
 
 
 def summary_for(label: str, joint: JointDistribution, mechanism: Mechanism) -> PublicSummary:
-    """Summarise a public table; refuse one of other secrets or values than a mechanism's."""
+    """Summarise a public table; reject one whose secrets or values differ from the mechanism's."""
     for name in ("secrets", "values"):
         if tuple(getattr(mechanism, name)) != tuple(getattr(joint, name)):
             raise ValueError(

@@ -28,21 +28,21 @@ from skrldp.estimation.hypotheses import HypothesisTest, independence_of
 from skrldp.estimation.weights import CellShares, WeightedStatistic
 from skrldp.mechanism.mechanism import Mechanism
 
-_MOST_NUMBERS = 25_000_000  # of estimates times cells: some hundred megabytes
-# Of the most likely distribution: nats per report that are nothing, and steps.
+_MOST_NUMBERS = 25_000_000  # maximum estimates times cells: a few hundred megabytes
+# For the most likely distribution: tolerance in nats per report, and maximum steps.
 _TOL, _STEPS = 1e-10, 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a record, with what reports say about functions of them."""
+    """The cells of a record, with the reports' information about functions of them."""
 
     record: Mechanism
     channel: Channel
     samples: Samples
-    names: tuple[Any, ...] = ()  # of the columns of groups of reports
+    names: tuple[Any, ...] = ()  # names of the columns of groups of reports
     method: str = "unbiased"
-    bounded: bool = True  # whether weights of bounded bias take the place of weak ones
+    bounded: bool = True  # whether weights of bounded bias replace weak ones
     kind: type[WeightedStatistic] = WeightedStatistic
     _kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Cells:
     def statistic(
         self, c: Floats, g: Floats | None, sample: Sample, channel: Channel | None = None
     ) -> WeightedStatistic:
-        """Make the statistic of figures c·π / g·π, (k, a); biased weights are kept."""
+        """Make the statistic of quantities c·π / g·π, (k, a), without replacing biased weights."""
         statistic = self.kind.of(channel or self.channel, c, g)
         if not (self.bounded and statistic.is_weak(sample.n).any()):
             return statistic
@@ -73,13 +73,13 @@ class Cells:
         return self._keep(key, lambda: statistic.with_bounded_bias(sample.n))
 
     def unbiased(self, functions: Floats) -> WeightedStatistic:
-        """Make the statistic of linear functions (k, a), whatever it rests on."""
+        """Make the statistic of linear functions (k, a), even if few reports determine it."""
         return self.kind.of(self.channel, functions)
 
     def covariance(self, functions: Floats) -> tuple[Floats, Booleans]:
         """Covariance of estimates of linear functions, (m, a) to (m, m), and which are determined.
 
-        The derivative of a statistic by the cells' probabilities is such a function (delta method).
+        The derivative of an estimate by the cells' probabilities is such a function (delta method).
         """
         statistic, (_, sample) = self.unbiased(functions), self.samples[0]
         covariance = sample.covariance(statistic.of_c, statistic.of_c)
@@ -87,9 +87,9 @@ class Cells:
         return covariance, statistic.determined
 
     def evaluated(self, estimands: "Estimands", sample: Sample) -> tuple[Statistic, Sample]:
-        """Make the statistic of figures, and the reports that it takes.
+        """Make the statistic of quantities, and the grouping of reports that it uses.
 
-        Without a matrix the shares of S or U alone are of the S or U that is reported.
+        Without a matrix, shares of only S or U use the reported S or U.
         """
         if estimands.c is not None:
             return self.statistic(estimands.c, estimands.g, sample), sample
@@ -135,7 +135,7 @@ class FigureMethods(ABC):
 
     @abstractmethod
     def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
-        """Return cells that have some columns, or a part if `columns` is None."""
+        """Return cells with the given columns, or a part if `columns` is None."""
 
     def marginal(self, columns: Any = None, *, part: str = "all", by: Any = None) -> Estimates:
         """Estimate the distribution of some columns: shares, or a crosstab.
@@ -147,7 +147,7 @@ class FigureMethods(ABC):
         part : {"all", "sensitive", "nonsensitive"}, default="all"
             The part, if `columns` is None: X, S or U.
         by : name, position or list of them, optional
-            Columns that make groups of records: the shares are those within each group.
+            Columns that define groups of records, for shares within each group.
 
         Returns
         -------
@@ -168,17 +168,17 @@ class FigureMethods(ABC):
         Parameters
         ----------
         column : name or position
-            A column of the table. Records where it is missing are left out.
+            A column of the table. Records with a missing value are ignored.
         by : name, position or list of them, optional
-            Columns that make groups of records: the means are those of the groups.
+            Columns that define groups of records, for means of the groups.
 
         Returns
         -------
         Estimates
-            Of a column with :class:`~skrldp.Knots`, the mean is unbiased for every population, and
-            its `noise_error` includes the rounding. Of a column with :class:`~skrldp.Bins`, it is
-            that of the public records' means within the bins, whose variance is included; for
-            another population these means may be wrong by up to a bin's width.
+            For a column with :class:`~skrldp.Knots`, the mean is unbiased for every population, and
+            its `noise_error` includes the rounding. For a column with :class:`~skrldp.Bins`, it
+            uses the public records' means within the bins, whose variance is included; for a
+            different population these means may be off by up to a bin's width.
 
         Raises
         ------
@@ -199,28 +199,28 @@ class FigureMethods(ABC):
     def quantile(
         self, column: Any, q: float = 0.5, *, order: Sequence[Any] | None = None, by: Any = None
     ) -> Estimates:
-        """Estimate a quantile: the smallest number or category t that a share q do not exceed.
+        """Estimate a quantile: the smallest number or category not exceeded by a share q.
 
         Parameters
         ----------
         column : name or position
-            A column of the table. Records where it is missing are left out.
+            A column of the table. Records with a missing value are ignored.
         q : float, default=0.5
             Between 0 and 1; 0.5 is the median.
         order : sequence, optional
             The column's categories from smallest to largest, if they are neither numbers nor bins,
             such as ``table["size"].cat.categories``.
         by : name, position or list of them, optional
-            Columns that make groups of records: the quantiles are those of the groups.
+            Columns that define groups of records, for quantiles of the groups.
 
         Returns
         -------
         Estimates
-            One of the column's numbers or categories each, without a standard error; of a column
-            with :class:`~skrldp.Bins` a number or date, by linear interpolation in its bin, or the
-            finite edge of an open bin. The interval
-            has the numbers that the reports do not contradict: neither that a share of q is at most
-            t, nor that less are below it (Woodruff 1952).
+            One of the column's numbers or categories for each, without a standard error; for a
+            column with :class:`~skrldp.Bins`, a number or date by linear interpolation within its
+            bin, or the finite edge of an open bin. The interval contains the numbers t for which
+            the reports contradict neither that at least a share q is at most t, nor that at most a
+            share q is below t (Woodruff 1952).
 
         Raises
         ------
@@ -257,7 +257,7 @@ class FigureMethods(ABC):
         Parameters
         ----------
         first, second : name, position or list of them
-            Columns of the table; several are one combination.
+            Columns of the table; several are treated as their combination.
         given : name, position or list of them, optional
             Columns within whose categories the two are independent.
 
@@ -269,8 +269,8 @@ class FigureMethods(ABC):
         Raises
         ------
         ValueError
-            If there are no such columns, or no block has them together, the reports do not
-            determine their joint distribution, or some combinations of them are not cells.
+            If there are no such columns, no block contains them together, the reports do not
+            determine their joint distribution, or some of their combinations are not cells.
 
         Examples
         --------
@@ -292,26 +292,26 @@ class Estimands(NamedTuple):
     """Estimates that are requested."""
 
     name: str
-    groups: tuple[CellGroups, ...]  # within which the figures are, if any
-    shares: CellGroups | None  # the categories of which they are shares, if they are
+    groups: tuple[CellGroups, ...]  # columns of groups, if any
+    shares: CellGroups | None  # the categories, for shares
     c: Floats | None = None  # (k, a), of estimates c·π / g·π; None: the shares of all records
     g: Floats | None = None  # None: 1
 
     @property
     def labelled(self) -> tuple[CellGroups, ...]:
-        """What the labels are categories of."""
+        """Names of the labels' columns."""
         return self.groups if self.shares is None else (*self.groups, self.shares)
 
     @property
     def labels(self) -> list[tuple[Any, ...]]:
-        """The label of each figure."""
+        """The label of each estimate."""
         groups = ((len(group.name) > 1, group.categories) for group in self.labelled)
         rows = ([c if is_row else (c,) for c in own] for is_row, own in groups)
         return [tuple(chain(*label)) for label in product(*rows)]
 
 
 def estimands_of_shares(cells: Cells, columns: Any, part: str, by: Any) -> Estimands:
-    """Ask for the shares of columns, or of a part, within groups."""
+    """Request the shares of columns, or of a part, within groups."""
     group = group_cells(cells.record, columns, part)
     if by is None:
         return Estimands("share", (), group)
@@ -323,7 +323,7 @@ def estimands_of_shares(cells: Cells, columns: Any, part: str, by: Any) -> Estim
 
 
 def estimands_of_mean(cells: Cells, column: Any, by: Any) -> Estimands:
-    """Ask for the mean of a column, within groups."""
+    """Request the mean of a column, within groups."""
     group = group_cells(cells.record, [column], "all")
     numbers, present = numbers_of_cells(group, means_of_bins(cells.record, group.name[0]))
     groups, members = _members(cells, by, group, present)
@@ -335,7 +335,7 @@ def estimands_of_mean(cells: Cells, column: Any, by: Any) -> Estimands:
 def _members(
     cells: Cells, by: Any, group: CellGroups, present: Floats
 ) -> tuple[tuple[CellGroups, ...], Floats]:
-    """Return the groups that are requested, and which records with a number are in them (k, a)."""
+    """Return the requested groups, and which cells with a number are in them (k, a)."""
     if by is None:
         return (), present[None]
     groups = group_records(cells.record, by, group)
@@ -344,7 +344,7 @@ def _members(
 
 
 def _figures(cells: Cells, estimands: Estimands, n_steps: int = 1) -> Estimates:
-    """Estimate figures from each group of reports; `n_steps` of them have the same label."""
+    """Estimate from each group of reports; `n_steps` estimates have the same label."""
     of_groups = [_of_one(cells, estimands, sample, n_steps) for _, sample in cells.samples]
     if not cells.names:
         return of_groups[0]
@@ -352,7 +352,7 @@ def _figures(cells: Cells, estimands: Estimands, n_steps: int = 1) -> Estimates:
 
 
 def _of_one(cells: Cells, estimands: Estimands, group: Sample, n_steps: int) -> Estimates:
-    """Estimate figures from one group of reports."""
+    """Estimate from one group of reports."""
     statistic, sample = cells.evaluated(estimands, group)
     inference, influence = statistic.inference(sample), None
     ends = inference.ends
@@ -378,7 +378,7 @@ def _of_one(cells: Cells, estimands: Estimands, group: Sample, n_steps: int) -> 
 
 
 def _points(estimands: Estimands, inference: Inference, likely: Floats | None) -> Floats:
-    """Points for one group of reports: of a distribution of the cells (a,), or unbiased ones."""
+    """Point estimates for a group of reports: at a distribution of the cells (a,), or unbiased."""
     statistic = inference.statistic
     if likely is not None:
         if estimands.shares is not None and not estimands.groups:
@@ -399,12 +399,12 @@ def _points(estimands: Estimands, inference: Inference, likely: Floats | None) -
     return points
 
 
-# From the shares of groups that are at most each of k values, and q, to a quantile of each group.
+# From the cumulative shares of groups at k values, and q, to a quantile of each group.
 Inverse = Callable[[Floats, float], NDArray[Any]]
 
 
 def _quantiles(below: Estimates, inverse: Inverse, q: float) -> Estimates:
-    """Make quantiles of each group from the shares that are at most each of the values."""
+    """Compute quantiles of each group from the cumulative shares at the values."""
     estimate = inverse(below.estimate, q - 1e-12)
     undefined, k = np.full(len(estimate), np.nan), len(below.estimate) // len(estimate)
     return replace(
@@ -422,13 +422,13 @@ def _quantiles(below: Estimates, inverse: Inverse, q: float) -> Estimates:
 
 
 def _quantile_ends(ends: Ends, inverse: Inverse, q: float, level: float) -> NDArray[Any]:
-    """Return the ends of the intervals of quantiles, from those of the shares up to each value."""
+    """Return the ends of the intervals of quantiles, from those of the cumulative shares."""
     sure, possible = ends(level).T
     return np.stack([inverse(side, q) for side in (possible, sure)], axis=1)
 
 
 def _first(values: NDArray[Any], shares: Floats, q: float) -> NDArray[Any]:
-    """Return the first value of each group up to which its share is q; NaN for empty groups."""
+    """Return the first value at which each group's cumulative share is q; NaN for empty groups."""
     table = shares.reshape(-1, len(values))
     quantiles = values[(np.maximum.accumulate(table[:, :-1], axis=1) < q).sum(axis=1)]
     quantiles[np.isnan(table[:, 0])] = np.nan
@@ -436,9 +436,9 @@ def _first(values: NDArray[Any], shares: Floats, q: float) -> NDArray[Any]:
 
 
 def _interpolated(edges: Sequence[Any], shares: Floats, q: float) -> NDArray[Any]:
-    """Return the value of each group below which its share is q, linearly within bins.
+    """Return the value at which each group's cumulative share is q, linear within bins.
 
-    Within an open bin it is the finite edge. NaN for empty groups.
+    Within an open bin this is the finite edge. NaN for empty groups.
     """
     ends = [edges[1] if is_infinite(edges[0]) else edges[0], *edges[1:-1]]
     ends.append(edges[-2] if is_infinite(edges[-1]) else edges[-1])

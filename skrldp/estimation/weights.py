@@ -18,20 +18,21 @@ from skrldp.estimation.errors_and_intervals import (
     tilted_cells,
 )
 
-_PENALTIES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # on the bias that are tried
-_MAX_WEIGHTS = 400  # independent ones for which biased weights are searched
-_ROUNDS, _MAX_PRODUCTS = 12, 2_000_000_000  # of a search, in about a second
-_SPREAD = 0.01  # of the shares of cells that all have alike
-_NO_PENALTY = 1e-10  # of a variance: rounding would decide below it
-_FRACTIONS = 0.0, 0.25, 0.5  # of the way from the public value to the farther end of its range
-# Steps of a table of variances: errors are wrong by less than a thousandth, and while weights are
-# compared by less than a hundredth.
+_PENALTIES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # candidate penalties on the bias
+_MAX_WEIGHTS = 400  # maximum number of independent quantities for which biased weights are searched
+_ROUNDS, _MAX_PRODUCTS = 12, 2_000_000_000  # maximum size of a search that takes about a second
+_SPREAD = 0.01  # part of the cells' shares that is uniform
+_NO_PENALTY = 1e-10  # smallest relevant share of a variance, above rounding errors
+# Fractions of the way from the public value to the farther end of its range
+_FRACTIONS = 0.0, 0.25, 0.5
+# Steps of a table of variances: standard errors are off by less than a thousandth, and by less than
+# a hundredth while weights are compared.
 _STEPS, _FEW_STEPS = 96, 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightedStatistic(Statistic):
-    """Quantities c·π / g·π, estimated by means of weights of the reports."""
+    """Quantities c·π / g·π, estimated by averaging weights of the reports."""
 
     channel: Channel
     c: Floats  # (k, a)
@@ -42,7 +43,7 @@ class WeightedStatistic(Statistic):
 
     @classmethod
     def of(cls, channel: Channel, c: Floats, g: Floats | None = None) -> Self:
-        """Take the best unbiased weights: shapes (k, a); `g` is 1 if it is None."""
+        """Compute the best unbiased weights, shapes (k, a); `g` is 1 if None."""
         is_of_all = g is None
         g = np.ones_like(c) if g is None else g
         lowest, highest = (
@@ -64,23 +65,24 @@ class WeightedStatistic(Statistic):
 
     @cached_property
     def has_formula(self) -> bool:
-        """Whether all are determined shares of the records, of which none is certain."""
+        """Whether all are determined shares of the records, and none is constant."""
         are_shares = ((self.c == 0.0) | (self.c == 1.0)).all() and (self.g == 1.0).all()
         return bool(are_shares and not self.certain.any() and self.determined.all())
 
     @cached_property
     def public(self) -> Floats:
-        """Quantities of the public distribution, less the lowest ones, (k,)."""
+        """Quantities of the public distribution, minus the lowest possible ones, (k,)."""
         share = self.g @ self.channel.public
         undefined = np.full_like(share, np.nan)
         return np.divide(self.c @ self.channel.public, share, out=undefined, where=share > 0)
 
     @cached_property
     def effective(self) -> Floats:
-        """Part of the reports that carry a quantity, (k,): the inverse kurtosis of its weights.
+        """Share of the reports that determine a quantity: the weights' inverse kurtosis, (k,).
 
-        The largest over some values of the quantity: of a rare category few records decide, and
-        the interval allows for it; only few reports for every value must be avoided.
+        The largest share over several values of the quantity. A rare category is determined by few
+        records, and its interval allows for that; what must be avoided is few reports at every
+        value.
         """
         parts = np.zeros(len(self.c))
         farther = np.where(2.0 * self.public < self.width, self.width, 0.0)
@@ -95,7 +97,7 @@ class WeightedStatistic(Statistic):
         return parts
 
     def _reports_at(self, theta: Floats) -> Floats:
-        """Distributions of the reports where θ is true, next to the public one, (k, b)."""
+        """Distributions of the reports at the tilt of the public one at which θ is true, (k, b)."""
         column, (mass, c, g) = theta[:, None], self.classes[:3]
         tilt = tilt_of(mass, c - column * g)
         cells = tilted_cells(self.channel.public, tilt, self.c - column * self.g)
@@ -132,9 +134,9 @@ class WeightedStatistic(Statistic):
         return Moments(*moments[:-1], effect)
 
     def influence(self, sample: Sample) -> Floats:
-        """Return what one report adds to the estimates, times the number of reports: (k, b).
+        """Return one report's contribution to the estimates, times the number of reports: (k, b).
 
-        It is 0 for quantities of which no record is seen.
+        It is 0 for quantities of groups without observed records.
         """
         moments = self.moments(sample)
         centred = sample.centred(self._residual_weights(moments.ratios))
@@ -142,7 +144,7 @@ class WeightedStatistic(Statistic):
         return np.divide(centred, share, out=np.zeros_like(centred), where=share > 0)
 
     def noise_variances(self, sample: Sample, moments: Moments) -> Floats:
-        """Variances of residuals that the mechanism adds, (k,)."""
+        """Variances that the mechanism adds to residuals, (k,)."""
         theta = np.nan_to_num(moments.ratios)
         squares = (self.c - theta[:, None] * self.g) ** 2
         weights = self.channel.weights(squares)
@@ -151,7 +153,7 @@ class WeightedStatistic(Statistic):
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
-        """Tabulate what intervals need of quantities at x of their ranges: x (g,), (3, k, g)."""
+        """Tabulate variances and biases of quantities at parts x (g,) of ranges: (3, k, g)."""
         x = (1.0 - np.cos(np.pi * np.arange(self.steps + 1) / self.steps)) / 2.0
         table = np.zeros((3, len(self.c), len(x)))
         for column, fraction in enumerate(x):
@@ -162,7 +164,7 @@ class WeightedStatistic(Statistic):
         return x, np.nan_to_num(table, posinf=1e100)
 
     def tabled(self, theta: Floats) -> Floats:
-        """Look up the table, (3, ..., k), at quantities less the lowest ones."""
+        """Interpolate the table, (3, ..., k), at quantities minus the lowest ones."""
         x, table = self._table
         fraction = np.nan_to_num(theta / np.where(self.certain, 1.0, self.width))
         fraction = np.clip(fraction, 0.0, 1.0)
@@ -173,7 +175,7 @@ class WeightedStatistic(Statistic):
         return (1.0 - part) * table[:, rows, step] + part * table[:, rows, step + 1]
 
     def bias(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Middle and greatest distance from it of the expected residual, over all cells, (k,)."""
+        """Middle and half-width of the range of the expected residual over all cells, (k,)."""
         off = self._off[0] - theta[:, None] * self._off[1]
         highest, lowest = off.max(axis=1), off.min(axis=1)
         return (highest + lowest) / 2.0, (highest - lowest) / 2.0
@@ -190,7 +192,7 @@ class WeightedStatistic(Statistic):
     # -- where no weights are unbiased, or too few reports carry them -----------------------------
 
     def with_bounded_bias(self, n: float) -> Self:
-        """Replace weights that are biased, or carried by too few of n reports."""
+        """Replace weights that are biased, or determined by too few of n reports."""
         weak = self.is_weak(n)
         of_c, of_g = self.of_c.copy(), self.of_g.copy()
         if weak.any():
@@ -200,13 +202,13 @@ class WeightedStatistic(Statistic):
         return replace(self, of_c=of_c, of_g=of_g, plain=self)
 
     def _shortest(self, n: float) -> tuple[Floats, Floats]:
-        """Find the weights whose intervals are expected to be shortest at the public distribution.
+        """Find the weights with the shortest expected intervals at the public distribution.
 
-        Any weights are valid, because their bias is computed. The first of those as good is taken.
+        Any weights are valid, because their bias is computed. Ties are resolved by the first.
         """
         channel, width = self.channel, self.width[:, None]
         candidates = [(self.of_c, self.of_g), (np.zeros_like(self.of_c), self.of_g)]
-        # For a symmetric mechanism all weights of a share have two values, and the same kurtosis.
+        # For a symmetric mechanism, all weights of a share have two values and the same kurtosis.
         is_hopeless = channel.is_symmetric and self.determined.all()
         if not is_hopeless and min(channel.n_symbols, channel.n_cells) <= _MAX_WEIGHTS:
             for of_c, of_g in _shrunk(channel, self.c / width, self.g, self.public / self.width, n):
@@ -223,7 +225,7 @@ class WeightedStatistic(Statistic):
     def expected_lengths(self, n: float) -> Floats:
         """Lengths of the intervals for the expected reports, in ranges of the quantities, (k,).
 
-        Infinite where too few of n reports carry the weights.
+        Infinite if too few of n reports determine the weights.
         """
         ends = self.inference(Sample(self.channel.report, n)).ends(0.95)
         carried = (np.ptp(self.of_c, axis=1) == 0.0) | (self.effective * n >= LEAST_REPORTS)
@@ -231,7 +233,7 @@ class WeightedStatistic(Statistic):
 
 
 def _centred(channel: Channel, weights: Floats, functions: Floats) -> Floats:
-    """Move weights (k, b) of functions (k, a) so that their bias is as large in both directions."""
+    """Shift weights (k, b) of functions (k, a) so that their bias is symmetric."""
     off = channel.backward(weights) - functions
     return weights - (off.max(axis=1, keepdims=True) + off.min(axis=1, keepdims=True)) / 2
 
@@ -239,10 +241,11 @@ def _centred(channel: Channel, weights: Floats, functions: Floats) -> Floats:
 def _shrunk(
     channel: Channel, c: Floats, g: Floats, theta: Floats, n: float
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Weights of c and g with the least variance / (n · price) + mean square of the bias.
+    """Weights of c and g that minimise variance / (n · price) + mean squared bias.
 
-    The mean is over all cells alike, and over those where the bias of c − θg is the largest: each
-    round multiplies the cells' shares by its size, as Lawson does for minimax fits.
+    The mean weights all cells uniformly at first, and increasingly those with the largest bias of c
+    − θg: each round multiplies the cells' shares by its size, as Lawson's algorithm does for
+    minimax fits.
 
     Shapes: `c` and `g` (k, a), `theta` (k,); pairs of (k, b).
     """
@@ -279,20 +282,20 @@ def _shrunk(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellShares(Statistic):
-    """Shares of all cells of a channel of which no matrix is made, (a,) each."""
+    """Shares of all cells of a channel without a matrix, (a,) each."""
 
     channel: StructuredChannel
     has_formula = True
 
     @classmethod
     def of_cells(cls, channel: StructuredChannel) -> "CellShares":
-        """Take the shares of each cell."""
+        """Compute the weights of each cell's share."""
         zeros = np.zeros(channel.n_cells)
         return cls(channel=channel, lowest=zeros, width=zeros + 1.0)
 
     @cached_property
     def are_unbiased(self) -> Booleans:
-        """Which shares have unbiased weights: by symmetry all, or none."""
+        """Which shares have unbiased weights: by symmetry, all or none."""
         first = np.eye(1, self.channel.n_cells)
         determined = self.channel.determines(first, self.channel.weights(first))
         return np.repeat(determined, self.channel.n_cells)
@@ -304,7 +307,7 @@ class CellShares(Statistic):
 
     @cached_property
     def effective(self) -> Floats:
-        """Part of the reports that carry a share, at the public distribution."""
+        """Share of the reports that determine a cell's share, at the public distribution."""
         first, second, third, fourth = (
             self.channel.inverse.powered(k).apply(self.channel.report) for k in (1, 2, 3, 4)
         )
@@ -313,7 +316,7 @@ class CellShares(Statistic):
 
     @cached_property
     def classes(self) -> Floats:
-        """The other cells and the cell, with what reports about them weigh, (8, a, 2)."""
+        """All other cells and the cell, with moments of their reports' weights, (8, a, 2)."""
         p, squared = self.public, self.channel.inverse.powered(2)
         entries = FourNumbers(squared.shape, self.channel.blocks.entries * squared.entries)
         inside = entries.apply(np.ones_like(p))

@@ -1,8 +1,8 @@
-"""Calls in formulas, such as ``log(age)``: read, refused or evaluated without running Python.
+"""Calls in formulas, such as ``log(age)``: parsed and evaluated without running Python.
 
 A formula may come from a web form or a file. Therefore its characters are split into tokens of a
 few kinds, calls of listed functions are parsed into a syntax tree whose names are placeholders, and
-a tree is evaluated node by node. Formulaic sees names of columns, digits and operators.
+a tree is evaluated node by node. Formulaic receives only names of columns, digits and operators.
 """
 
 import ast
@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _WORDS = ("and", "or", "not", "True", "False")
-_SIGNS = ("**", *"-+*/:^|~()")  # of formulaic; others stand in calls alone
+_SIGNS = ("**", *"-+*/:^|~()")  # operators of formulaic; others may occur only in calls
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("ceil", "exp", "expm1", "floor", "log", "log10")},
     **{name: getattr(np, name) for name in ("log1p", "log2", "maximum", "minimum", "sqrt")},
@@ -66,12 +66,13 @@ _COMPARISONS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Gt: np.greater,
     ast.GtE: np.greater_equal,
 }
-# Functions of whole columns: here a column contains each combination of categories once.
+# Functions of whole columns are rejected, because a column here contains each combination of
+# categories once.
 _OF_COLUMNS = ("bs", "cc", "center", "cr", "cs", "hashed", "lag", "poly", "scale", "standardize")
 
 
 class FormulaError(ValueError):
-    """Why a part of a formula is refused."""
+    """The reason why a part of a formula is rejected."""
 
 
 class Call(NamedTuple):
@@ -83,26 +84,26 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Terms:
-    """A formula for formulaic.
+    """A formula in the form that formulaic parses.
 
     Attributes
     ----------
     formula : str
         Names between backticks, digits and operators.
     calls : dict
-        What each name stands for: a call, or a column.
+        Meaning of each name: a call, or a column.
     """
 
     formula: str
     calls: Mapping[str, Call]
 
     def columns(self, names: Iterable[str]) -> list[str]:
-        """Return the columns that names of the formula need, each once."""
+        """Return the columns that names of the formula need, without duplicates."""
         return list(dict.fromkeys(column for name in names for column in self.calls[name].columns))
 
 
 def read_terms(formula: str) -> Terms:
-    """Split a formula into names, digits, operators and calls; FormulaError for anything else."""
+    """Split a formula into names, digits, operators and calls; reject anything else."""
     tokens = _tokens(formula)
     calls: dict[str, Call] = {}
     written = []
@@ -147,7 +148,7 @@ def _tokens(formula: str) -> list[tuple[str, str]]:
 
 
 def _until_closed(tokens: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-    """Tokens up to the parenthesis that closes the first one."""
+    """Return the tokens up to the parenthesis that closes the first one."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token == ("sign", "(")) - (token == ("sign", ")"))
@@ -157,7 +158,7 @@ def _until_closed(tokens: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]
 
 
 def _parse(tokens: Sequence[tuple[str, str]]) -> Call:
-    """Parse a call, in which names of columns are placeholders until there is a tree."""
+    """Parse a call, with placeholders for names of columns."""
     names, written = [], []
     for (kind, token), (_, following) in pairwise([*tokens, ("", "")]):
         is_word = kind == "name" and token in (*_WORDS, "reference" if following == "=" else "")
@@ -266,7 +267,7 @@ def _level(node: ast.expr, column: Column) -> int:
 
 
 def _function(node: ast.AST) -> str:
-    """Name of the function that a node calls; empty if it calls none."""
+    """Name of the function that a node calls; empty if it is not a call."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id
     return ""

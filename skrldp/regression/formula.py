@@ -1,4 +1,4 @@
-"""A formula's columns, over the combinations of categories that the estimated records have."""
+"""A formula's design matrix over the combinations of categories of the estimated records."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,19 +40,19 @@ class Regression:
     levels : dict
         The categories of each column, missing values excluded.
     bins : dict
-        The bins of the columns that have some.
+        The bins of the columns that have bins.
     values : dict of arrays of shape (g,)
         The combinations without missing values, by column.
     rows : array of shape (a,)
-        The combination that each cell has; g for cells with a missing value.
+        The combination of each cell; g for cells with a missing value.
     outcomes : array of shape (g, j)
     responses : tuple of length j
-        The category or number that each outcome describes.
+        The category or number of each outcome.
     regressors : array of shape (g, p)
     names : tuple of length p
         Names of the regressors.
     spec : formulaic.ModelSpec
-        Makes the regressors of other records.
+        Specification that computes the regressors of other records.
     """
 
     formula: str
@@ -71,7 +71,7 @@ class Regression:
 
     @property
     def coefficients(self) -> list[str]:
-        """Names of the coefficients, those of one response side by side."""
+        """Names of the coefficients, grouped by response."""
         if len(self.responses) == 1:
             return list(self.names)
         return [f"{response}:{name}" for response in self.responses for name in self.names]
@@ -82,7 +82,7 @@ class Regression:
         return sums[:-1].astype(np.float64)
 
     def on_cells(self, functions: Floats) -> Floats:
-        """Write functions of the combinations, (m, g), as functions of the cells, (m, a)."""
+        """Convert functions of the combinations, (m, g), to functions of the cells, (m, a)."""
         return np.pad(functions, ((0, 0), (0, 1)))[:, self.rows]
 
     def regressors_of(self, exog: Any) -> tuple[Floats, Any]:
@@ -173,7 +173,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
 
 @contextmanager
 def _refused(formula: str, problem: str) -> Iterator[None]:
-    """State in one line why a formula is refused."""
+    """State in one line why a formula is rejected."""
     errors = (_formulaic().errors.FormulaicError, TypeError, ValueError, NameError, AttributeError)
     try:
         yield
@@ -191,7 +191,7 @@ def _refused(formula: str, problem: str) -> Iterator[None]:
 def _refuse_knots(
     parsed: Any, terms: Terms, numbers: Mapping[Any, Bins | Knots], kind: str
 ) -> None:
-    """Refuse columns with knots, except as the response of a linear regression."""
+    """Reject columns with knots, except as the response of a linear regression."""
     for side in (parsed.lhs, parsed.rhs):
         names = {factor.expr for term in side for factor in term.factors} & {*terms.calls}
         for name in sorted(names):
@@ -244,7 +244,7 @@ def _frame(
 
 
 def _outcomes(left: "pd.DataFrame", formula: str, kind: str) -> tuple[Floats, tuple[str, ...]]:
-    """Return the outcomes (g, j) of a kind of model, and what each is."""
+    """Return the outcomes (g, j) of a family, with their names."""
     numbers, names = left.to_numpy(dtype=float), tuple(map(_category, left.columns))
     if kind in ("ols", "poisson"):
         if len(names) > 1:

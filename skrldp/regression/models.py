@@ -1,4 +1,4 @@
-"""Regressions of a column of the records on others, from reports."""
+"""Regressions of one column of the records on others, from reports."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -64,8 +64,8 @@ FAMILIES = {
 
 _STEPS, _HALVINGS = 100, 40
 _DONE = 1e-22  # squared length of a Newton step, in the metric of the information
-# Coefficients that grow without end have steps of 1, of regressors up to 1, which gain ever less;
-# those of cells that count have steps below 0.01 when so little is gained.
+# Diverging coefficients have steps of 1, for regressors up to 1, with decreasing gains; other
+# coefficients have steps below 0.01 at this gain.
 _ENDLESS, _NO_GAIN = 0.1, 1e-13
 _DEPENDENT = 1e-9  # relative to the largest diagonal entry of R
 
@@ -76,9 +76,9 @@ def solve(
     """Solve ``sum_i w_i x_i (y_i - mean(x_i' b)) = 0`` by Newton's method with halved steps.
 
     Shapes: regressors (g, p), outcomes (g, j), weights (g,) with sum 1. Returns the coefficients
-    (p, j) and the inverse of minus the derivative of the score, (j * p, j * p), coefficients of one
-    predictor side by side, as their `names` are. Raises a ValueError that names coefficients which
-    grow without end, as the data are separated.
+    (p, j) and the inverse of minus the derivative of the score, (j * p, j * p), grouped by
+    predictor in the order of their `names`. Raises a ValueError that names coefficients which
+    diverge because the data are separated.
     """
     scale = np.abs(regressors).max(axis=0)
     scaled, n_outcomes = regressors / scale, outcomes.shape[1]
@@ -98,7 +98,7 @@ def solve(
             break
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = (0.5**halving for halving in range(_HALVINGS))
-            # the likelihood is concave: along the step its slope falls, at most to minus itself
+            # the likelihood is concave: along the step its slope decreases, at most to minus itself
             by = next((t for t in sizes if step @ score_of(solution + t * move) >= -gain), 0.0)
         solution = solution + by * move
     if endless.any():
@@ -119,7 +119,7 @@ def _information(regressors: Floats, weights: Floats, variance: Floats) -> Float
 
 
 def _check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) -> None:
-    """Raise a ValueError that names the columns which others determine.
+    """Raise a ValueError that names collinear columns.
 
     Shapes: regressors (g, p), weights (g,) positive.
     """
@@ -156,12 +156,12 @@ class RegressionResults(ReadOnly):
     nobs : int
         Number of reports.
     params : pandas.Series
-        The coefficients; NaN where the reports do not determine them. Of a multinomial model the
+        The coefficients; NaN if the reports do not determine them. For multinomial models, the
         index has two levels, the category and the regressor.
     bse : pandas.Series
         Standard errors.
     tvalues : pandas.Series
-        Coefficients over standard errors, which are normal for large numbers of reports.
+        Coefficients divided by standard errors, approximately normal for many reports.
     pvalues : pandas.Series
         Probability of a coefficient at least as far from 0, if the true one is 0.
 
@@ -176,7 +176,7 @@ class RegressionResults(ReadOnly):
     _family: Family
     _regression: Regression
     _values: Floats  # (p, j)
-    _covariance: "pd.DataFrame"  # NaN where not determined
+    _covariance: "pd.DataFrame"  # NaN if not determined
 
     @property
     def bse(self) -> "pd.Series":
@@ -185,7 +185,7 @@ class RegressionResults(ReadOnly):
 
     @property
     def tvalues(self) -> "pd.Series":
-        """Coefficients over standard errors."""
+        """Coefficients divided by standard errors."""
         return self.params / self.bse
 
     @property
@@ -199,7 +199,7 @@ class RegressionResults(ReadOnly):
         Parameters
         ----------
         alpha : float, default=0.05
-            One less the level.
+            One minus the level.
 
         Returns
         -------
@@ -228,12 +228,12 @@ class RegressionResults(ReadOnly):
         Parameters
         ----------
         alpha : float, default=0.05
-            One less the level of the intervals.
+            One minus the level of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            With the names of columns that statsmodels prints.
+            With the same column names as in statsmodels.
         """
         import pandas as pd
 
@@ -297,7 +297,7 @@ class RegressionResults(ReadOnly):
         Raises
         ------
         ValueError
-            If these are no numbers, not one for each coefficient, or not of full rank.
+            If these are not numbers, not one for each coefficient, or not of full rank.
         """
         functions = np.atleast_2d(real_numbers(r_matrix, "r_matrix").astype(float))
         if functions.shape[1] != self._values.size:
@@ -328,18 +328,18 @@ class RegressionResults(ReadOnly):
 
 # -- models ---------------------------------------------------------------------------------------
 
-_NO_RECORD = 1e-9  # probability below which the estimate has no such record
+_NO_RECORD = 1e-9  # probability below which a record counts as absent
 
 
 def logit(formula: str, estimator: Any) -> RegressionResults:
-    r"""Logistic regression of a column of the records on others.
+    r"""Logistic regression of one column of the records on others.
 
     Parameters
     ----------
     formula : str
         As in statsmodels, with names of columns: ``"income ~ age + C(education)"``. The response
-        has two categories, and the model gives the probability of the second, or it is a
-        condition: ``I(income == ">50K") ~ age``. No part of it is run as Python.
+        has two categories, of which the model predicts the second, or is a condition: ``I(income ==
+        ">50K") ~ age``. No part of the formula is run as Python.
     estimator : FrequencyEstimator or BlockEstimator
         Fitted to the reports.
 
@@ -352,7 +352,7 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     TypeError
         If the formula is not a string or the estimator of a different kind.
     ValueError
-        If the formula has unknown columns or another response, regressors are collinear, or
+        If the formula has unknown columns or an unsuitable response, regressors are collinear, or
         coefficients are infinite (separation).
     ImportError
         If formulaic is not installed.
@@ -367,11 +367,12 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     With π the estimated distribution of the records and ψ the score of one record, the coefficients
     solve :math:`\sum_x \pi_x \psi(x, \theta) = 0`. Their covariance is the sandwich
     :math:`A^{-1} \Psi \operatorname{Cov}(\hat\pi) \Psi^T A^{-T}`, with the scores of all cells in Ψ
-    and :math:`A = \sum_x \pi_x \partial \psi / \partial \theta`: no model has to be true, and the
-    noise of the reports is in it. Records with a missing value in one of the columns are left out.
+    and :math:`A = \sum_x \pi_x \partial \psi / \partial \theta`: it does not assume that the model
+    is true, and includes the noise of the reports. Records with a missing value in one of the
+    columns are ignored.
 
-    A model that is fitted to reports as if they were records, or to the most probable record of
-    each report, finds the prior's relation and not that of the records.
+    A model fitted to the reports as if they were records, or to the most probable record of each
+    report, finds the prior's relation rather than that of the records.
 
     Examples
     --------
@@ -392,7 +393,7 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
 
 
 def mnlogit(formula: str, estimator: Any) -> RegressionResults:
-    """Multinomial logistic regression: a predictor for each category but the first.
+    """Multinomial logistic regression: a predictor for each category except the first.
 
     Parameters
     ----------
@@ -526,8 +527,8 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     _check_collinear(regression.regressors[seen], weights[seen], names)
     coefficients, influence = _solution(regression, family, weights)
     covariance, known = regression.cells.covariance(influence / shares.sum())
-    # A derivative may be determined at one distribution by accident, such as at an estimate that
-    # takes S and U for independent as nothing denies it. At random ones that has probability 0.
+    # A derivative may be determined at one distribution by accident, for example at an estimate
+    # with independent S and U. At random distributions this has probability 0.
     anywhere = np.random.default_rng(0).exponential(size=influence.shape[1:])
     there = _solution(regression, family, regression.shares(anywhere / anywhere.sum()))[1]
     unknown = ~(known & regression.cells.covariance(there)[1])
