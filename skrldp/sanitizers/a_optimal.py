@@ -1,4 +1,4 @@
-"""The private mechanism from whose reports named shares and means are estimated best."""
+"""The private mechanism that minimises the variance of given estimates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -29,30 +29,30 @@ from skrldp.sanitizers.warnings import warn_of_useless
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.targets import Mean, Target, WeightedFunctions, functions_of, target_in_words
 
-_SHOWN = 20  # targets whose errors are printed
+_SHOWN = 20  # maximum number of targets whose errors are printed
 
 
 @with_parameters
 class AOptimalSanitizer(ObservingSanitizer):
-    r"""The private mechanism with the least variance of named estimates: an A-optimal design.
+    r"""The private mechanism with the smallest variance of given estimates: an A-optimal design.
 
     Parameters
     ----------
     {eps, eps_worst_case, sensitive, survey, observer_columns, categories, min_frequency}
     {uncertainty}
     targets : {"nonsensitive", "sensitive", "all"}, Marginal, Mean, Linear or list, optional
-        What is estimated: shares of U (None), of S, or the crosstab of both; or `skrldp.targets`:
-        shares of some columns, means, linear functions, with weights. Other estimates may be
-        estimated badly. None is the whole record where all columns are sensitive, and adds the mean
-        of each column with Knots.
+        The estimates to be made: shares of U (None), of S, or the crosstab of both; or
+        `skrldp.targets`: shares of some columns, means, linear functions, with weights. Other
+        estimates may have large errors. None means the whole record if all columns are sensitive,
+        and adds the mean of each column with Knots.
     {observe}
     solver : {"auto", "vertices"}, default="auto"
-        "auto" searches rows. "vertices" uses cddlib to list all vertices of polyhedral regions, for
-        about ten cells.
+        "auto" searches rows. "vertices" enumerates all vertices of polyhedral regions with cddlib,
+        for about ten cells.
     {time_limit, n_jobs}
     tol : float, default=1e-3
-        Part of the sum of variances that may be given up for a quicker search and, beyond the
-        default, fewer reports.
+        Relative optimality tolerance of the sum of variances. Larger values make the search quicker
+        and, above the default, the number of reports smaller.
     {encode, handle_unknown, random_state, verbose}
 
     Attributes
@@ -60,15 +60,14 @@ class AOptimalSanitizer(ObservingSanitizer):
     {joint_, uncertainty_, mechanism_, certificate_}
     solution_ : Solution
         How the mechanism was found: solver, status, time, and as objective the weighted sum of the
-        variances, with a bound that no mechanism passes. After a search,
-        ``estimate`` is an unproved estimate of the optimum, from the best rows that the last rounds
-        found.
+        variances, with a lower bound for all mechanisms. After a search, ``estimate`` is an
+        unproved estimate of the optimum, from the best rows of the last rounds.
     variances_ : array of shape (m,)
         Variance of each estimate at the public distribution, times the number of reports: the
         standard error from n reports is ``sqrt(variances_ / n)``.
     targets_ : tuple of length m
-        What each estimate is: (columns, category) for a share, ("mean", column) for a mean,
-        ("linear", number) for another function.
+        Name of each estimate: (columns, category) for a share, ("mean", column) for a mean,
+        ("linear", number) for other functions.
     {mutual_information_, normalized_mutual_information_, information_by_secret_, n_iter_}
     {n_features_in_, feature_names_in_}
 
@@ -83,9 +82,9 @@ class AOptimalSanitizer(ObservingSanitizer):
     -----
     {PrivacyLeakWarning, ConvergenceWarning}
     UserWarning
-        By `fit`, if as many reports as there are public records would estimate targets that
-        `targets` names with standard errors above three tenths of their range. With `verbose`,
-        `fit` prints these errors.
+        By `fit`, if as many reports as there are public records would estimate given targets with
+        standard errors above three tenths of their range. With `verbose`, `fit` prints these
+        errors.
 
     See Also
     --------
@@ -97,8 +96,8 @@ class AOptimalSanitizer(ObservingSanitizer):
     Notes
     -----
     The mechanism minimises the weighted sum of the variances of the unbiased estimates at the
-    public distribution, over all mechanisms that keep the promise. It is an A-optimal design: with
-    the information matrix :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)` of one report and
+    public distribution, over all mechanisms that satisfy the guarantee. It is an A-optimal design:
+    with the information matrix :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)` of one report and
     linear functions C it minimises :math:`\operatorname{tr} C M^{-1} C^T`, which is convex in the
     weights of private rows.
 
@@ -192,11 +191,11 @@ class AOptimalSanitizer(ObservingSanitizer):
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Records; nothing is reported about them.
+            Records, which are only counted, not reported.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for.
+            How many records each row represents.
 
         Returns
         -------
@@ -210,14 +209,14 @@ class AOptimalSanitizer(ObservingSanitizer):
         return -float(self._variances(fitted.design, joint.probabilities, goals) @ goals.weights)
 
 
-# Weight of the variance of a mean, relative to that of the number itself. The error of
-# the mean is then 4 % above the least possible, and those of shares 19 %; at twice the size 3 % and
-# 26 % (ages with seven knots, whole records).
+# Weight of the variance of a mean, relative to the variance of the number. The error of the mean is
+# then 4 % above its minimum, and those of shares 19 %; at twice the weight, 3 % and 26 % (ages with
+# seven knots, whole records).
 _MEANS = 3.0
 
 
 def _means_of_knots(record: Record, distribution: Floats) -> list[Mean]:
-    """Return the means of columns with knots, as targets beside shares."""
+    """Return the means of columns with knots, as targets in addition to shares."""
     means = []
     for name, numbers in getattr(record, "numbers_by_name", {}).items():
         if isinstance(numbers, Knots):
@@ -229,7 +228,7 @@ def _means_of_knots(record: Record, distribution: Floats) -> list[Mean]:
 
 
 def _listed(names: Sequence[Any], errors: Floats) -> str:
-    """Name some targets, with their errors."""
+    """List targets with their errors."""
     shown = zip(names[:_SHOWN], errors, strict=False)
     rest = f", ... ({len(names) - _SHOWN:,} more)" if len(names) > _SHOWN else ""
     texts = (f"{target_in_words(name)}: {in_digits(error, 2)}" for name, error in shown)
@@ -237,7 +236,7 @@ def _listed(names: Sequence[Any], errors: Floats) -> str:
 
 
 def _of_u_alone(functions: Floats, joint: JointDistribution, targets: WeightedFunctions) -> Floats:
-    """Write functions of X that depend on U alone as functions of U."""
+    """Convert functions of X that depend only on U to functions of U."""
     by_secret = functions.reshape(-1, *joint.counts.shape)
     differ = np.flatnonzero((by_secret != by_secret[:, :1]).any(axis=(1, 2)))
     if len(differ):

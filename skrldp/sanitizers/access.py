@@ -16,10 +16,9 @@ from skrldp.table.codec import CellCodec
 
 
 def as_sanitizer(candidate: Any) -> Any:
-    """Return the sanitizer that an estimator is or contains.
+    """Return the sanitizer that an estimator is or contains, or None.
 
-    Returns BaseSanitizer or None: none if there is no sanitizer. Raises NotFittedError if it is a
-    sanitizer that has not been fitted.
+    Raises NotFittedError for a sanitizer that has not been fitted.
     """
     return _last_of(candidate, BaseSanitizer)
 
@@ -104,7 +103,7 @@ def codec_of(sanitizer: BaseSanitizer) -> CellCodec:
 
 
 def utility_set_of(sanitizer: BaseSanitizer) -> FittedSet | None:
-    """Return the set over which a design bounds the distance of reports, if it bounds one."""
+    """Return the set over which a design bounds the distance of reports, or None."""
     utility = sanitizer._state().design.utility
     return None if utility is None else utility[1]
 
@@ -118,7 +117,7 @@ def blank_record(sanitizer: BaseSanitizer) -> Any:
 
 
 def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) -> Any:
-    """Write symbols as `transform` does. Nothing is drawn.
+    """Write symbols as `transform` does, without drawing any.
 
     Shapes: `symbols` (n,).
     """
@@ -126,7 +125,7 @@ def write_reports(sanitizer: BaseSanitizer, symbols: NDArray[Any], like: Any) ->
 
 
 def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
-    """Return the parameters that were changed after `fit` and have no effect without another fit.
+    """Return the parameters that were changed after `fit` and take effect only at the next fit.
 
     Returns dict: by name, the value in `fit` and the value now.
     """
@@ -134,5 +133,5 @@ def changes_since_fit(sanitizer: BaseSanitizer) -> dict[str, tuple[Any, Any]]:
 
 
 def reported_its_own_table(sanitizer: BaseSanitizer) -> bool:
-    """Whether `fit_transform` reported the table that the sanitizer was fitted on."""
+    """Whether `fit_transform` reported the table on which the sanitizer was fitted."""
     return sanitizer._state().reported_itself

@@ -1,4 +1,4 @@
-"""The base class of the sanitizers: from a public table to a mechanism, and on to reports."""
+"""The base class of the sanitizers: from a public table to a mechanism, and then to reports."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -97,60 +97,62 @@ class BaseSanitizer(TableTransformer):
     Parameters
     ----------
     eps : float, default=1.0
-        One report changes the odds of two secrets by a factor of at most exp(eps). Smaller protects
-        better; 1 is a strong promise, 3 a weak one.
+        One report changes the odds of two secrets by a factor of at most exp(eps). Smaller values
+        protect better; 1 is a strong guarantee, 3 a weak one.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, selected as in :class:`~sklearn.compose.ColumnTransformer`; all
         others together are U. None is the first column, with a warning. With ``slice(None)`` the
-        whole record is the secret, and privacy holds at all distributions.
+        whole record is the secret, and privacy holds for all distributions.
     survey : SurveyDesign, optional
-        How the public records were drawn: columns of weights, strata and clusters, which are
-        neither S nor U. None if the records are independent and identically distributed.
+        How the public records were drawn: columns of weights, strata and clusters, which are part
+        of neither S nor U. None if the records are independent and identically distributed.
     categories : "auto", "dtype", "product", list or dict, default="auto"
-        The values of the columns: a list for each column in order, or a dict of some columns. Give
-        them, not read off the table, so that beta holds. "auto" learns values and combinations;
-        "dtype" says that the levels of dtypes were fixed before; "product" allows all combinations.
-        More: :doc:`values </guide/values>`.
+        The values of the columns: a list for each column in order, or a dict for selected columns.
+        Declare them without looking at the table, because otherwise beta does not hold. "auto"
+        learns values and combinations; "dtype" states that the levels of dtypes were fixed in
+        advance; "product" allows all combinations. More: :doc:`values </guide/values>`.
     min_frequency : int, float or "auto", optional
-        Values of a column of U with fewer records (a float: a smaller share) are reported as
-        "other". "auto" takes the smallest number for which beta holds for learned values, about 40
-        to 70, and reports unknown values as "other", too. Secrets are never grouped.
+        Values of a column of U with fewer records than this (for a float: a smaller share) are
+        reported as "other". "auto" uses the smallest number for which beta holds for learned
+        values, about 40 to 70, and also reports unknown values as "other". Secrets are never
+        grouped.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions, optional
-        The distributions that privacy must hold for; None is ``LikelihoodRatioSet()``. Give one
-        with ``drift=`` where people may have changed. More: :doc:`sets </guide/sets>`.
+        The distributions for which privacy must hold; None is ``LikelihoodRatioSet()``. Pass one
+        with ``drift=`` if the population may have changed. More: :doc:`sets </guide/sets>`.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: a number, columns of 0 and 1, probabilities of each category given the
-        report, or a record again, the cell that was drawn (None).
+        Form of the reports: an integer, columns of 0 and 1, probabilities of each category given
+        the report, or a record, the cell that was drawn (None).
     handle_unknown : {"error", "infrequent_if_exist"}, default="error"
-        Unknown values of U are an error, or "other" in `fit`, in `transform` and on devices; a
-        combination that is unknown is then "other" in each column. Unknown secrets are an error.
+        Whether unknown values of U are an error, or "other" in `fit`, in `transform` and on
+        devices, in which case an unknown combination is "other" in each column. Unknown secrets are
+        always an error.
     random_state : None, int, Generator or RandomState, default=None
-        None is the operating system's entropy. An int repeats reports, for tests: **it voids the
-        guarantee**, since whoever knows it can remove the noise. `fit` does not use it.
+        None uses the operating system's entropy. An int makes reports repeatable, for tests: **it
+        voids the guarantee**, because whoever knows it can remove the noise. `fit` does not use it.
     verbose : int, default=0
-        If positive, `fit` prints what it does.
+        If positive, `fit` prints its progress.
 
     Attributes
     ----------
     joint_ : JointDistribution
         The public distribution: counts, probabilities, secrets and values.
     uncertainty_ : LikelihoodRatioSet, RenyiBall or AllDistributions
-        The distributions that privacy holds for, with what was fitted, in nats: the radius ``B_``
+        The distributions for which privacy holds, with the fitted sizes in nats: the radius ``B_``
         of a ball, or the bounds ``single_`` and ``pair_`` of log likelihood ratios.
     mechanism_ : Mechanism
-        The mechanism that is sampled; ``mechanism_.to_json()`` is all that a client needs.
+        The sampled mechanism; a client needs only ``mechanism_.to_json()``.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps`` at all those
         distributions.
     solution_ : Solution
         How the mechanism was found: solver, status, objective and its bound, time.
     mutual_information_ : float
-        I(X; Y) at the public distribution, in nats, of the mechanism as it is sampled.
+        I(X; Y) of the sampled mechanism at the public distribution, in nats.
     normalized_mutual_information_ : float
         The same divided by H(X).
     information_by_secret_, normalized_information_by_secret_ : ndarray of shape (a1,)
-        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN where there is
-        nothing to tell.
+        I(U; Y | S=s) for each secret, in nats, and divided by H(U | S=s); NaN if H(U | S=s) is 0 or
+        undefined.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -159,7 +161,7 @@ class BaseSanitizer(TableTransformer):
     Raises
     ------
     ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described.
+        By `fit` and `transform`, for invalid parameters and tables.
     CertificateError
         By `fit`, if the mechanism cannot be proved private.
 
@@ -180,7 +182,7 @@ class BaseSanitizer(TableTransformer):
     random_state: Seed = None
     verbose: int = 0
 
-    # How each parameter is checked without a table; `fit` goes through the list first.
+    # The check of each parameter that needs no table; `fit` runs these first.
     _checks: ClassVar[Mapping[str, Check]] = {
         "eps": check_eps,
         "encode": or_none(one_of(ENCODINGS)),
@@ -193,11 +195,11 @@ class BaseSanitizer(TableTransformer):
         "verbose": check_verbose,
     }
 
-    _default_encode = "cells"  # what encode=None stands for
-    _most_cells = MOST_CELLS  # what a design of this kind can hold
-    _slow_from = math.inf  # cells, beyond which a design takes long; closed forms do not
+    _default_encode = "cells"  # the meaning of encode=None
+    _most_cells = MOST_CELLS  # the maximum size of such a design
+    _slow_from = math.inf  # cells beyond which a design takes long; None for closed forms
 
-    # `fit` stores its results in one object, `_fitted`; these attributes read it.
+    # `fit` stores its results in one object, `_fitted`, which these attributes read.
     joint_ = FromFit("joint")
     survey_ = FromFit("survey")
     uncertainty_ = FromFit("uncertainty")
@@ -206,7 +208,7 @@ class BaseSanitizer(TableTransformer):
     solution_ = FromFit("solution")
     mutual_information_ = FromFit("figures.mutual_information_")
     normalized_mutual_information_ = FromFit("figures.normalized_mutual_information_")
-    information_by_secret_ = FromFit("information_by_secret")  # computed when first read
+    information_by_secret_ = FromFit("information_by_secret")  # computed on first access
     normalized_information_by_secret_ = FromFit("normalized_information_by_secret")
     n_features_in_ = FromFit("columns.n_features_in_")
     feature_names_in_ = FromFit("columns.feature_names_in_")
@@ -221,29 +223,29 @@ class BaseSanitizer(TableTransformer):
         raise NotImplementedError
 
     def _why_u(self) -> str:
-        """State why some columns must not be sensitive; nothing if all may be."""
+        """State why some columns must not be sensitive; None if all may be."""
         if self.min_frequency is None:
             return ""
         return "min_frequency groups values of U, and secrets are never grouped: leave it out"
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
-        """Return the set that privacy must hold for, given that of the parameter."""
+        """Return the set for which privacy must hold, given that of the parameter."""
         return uncertainty
 
     def _uncertainty_set(self) -> Any:
-        """Return a copy of the uncertainty set, which `fit` may change."""
+        """Return a copy of the uncertainty set that `fit` may modify."""
         if self.uncertainty is None:
             return default_uncertainty()
         return clone(self.uncertainty, safe=False)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the sets of distributions: ``uncertainty__beta=0.01``.
+        """Set parameters, including those of the sets of distributions: ``uncertainty__beta=0.01``.
 
         Parameters
         ----------
         **params
-            Values by name. A set must be stated, here or before, to have parameters: None, which
-            stands for the default, has none.
+            Values by name. To set the parameters of a set, pass the set itself here or before,
+            because the default None has no parameters.
 
         Returns
         -------
@@ -272,21 +274,21 @@ class BaseSanitizer(TableTransformer):
         Parameters
         ----------
         X : array, list of rows, data frame or lazy frame of shape (n, n_columns), optional
-            The public table: pandas, polars, pyarrow or numpy. Or private reports in its place: a
-            fitted :class:`FrequencyEstimator`, or a list of them, about different people. None
-            designs whole records, or for `AllDistributions`, without any data, as if all
-            combinations of `categories` were equally likely. Or a table that is elsewhere: a lazy
-            frame of Polars, a DuckDB relation, or a frame of Dask, PySpark, Ibis or SQLFrame. Its
-            equal rows are counted there, and at most one row for each cell is fetched. The result
-            is that of the same rows in a data frame.
+            The public table: pandas, polars, pyarrow or numpy; or a table in an engine: a lazy
+            frame of Polars, a DuckDB relation, or a frame of Dask, PySpark, Ibis or SQLFrame. The
+            engine counts equal rows, at most one row for each cell is fetched, and the result is
+            that of the same rows in a data frame. Alternatively, private reports: a fitted
+            :class:`FrequencyEstimator`, or a list of them, about different people. None needs no
+            data, as if all combinations of `categories` were equally likely, and is for whole
+            records or `AllDistributions`.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: integers, zero allowed. A table can thus be
-            given by its distinct rows and their counts. Survey weights, which state how many people
-            a record represents, are not counts, and privacy depends on the number of records.
-            Weights are therefore refused where rows repeat and the weights are more than three a
-            row on average: add up the counts of equal rows first. Lazy frames have no weights, as
+            How many records each row represents: integers, including zero, so that a table may be
+            given by its distinct rows and their counts. Survey weights, the number of people whom a
+            record represents, are not counts, and privacy depends on the number of records.
+            Therefore weights are rejected if rows repeat and the weights exceed three per row on
+            average: sum the counts of equal rows first. Lazy frames cannot have weights, because
             their rows have no order: collect the distinct rows and their counts.
 
         Returns
@@ -296,26 +298,27 @@ class BaseSanitizer(TableTransformer):
         Raises
         ------
         ValueError
-            If a parameter, the table or the weights are not as described, or if, before a search, a
-            column of U has too many distinct values.
+            If a parameter, the table or the weights are invalid, or if a column of U has too many
+            distinct values for a search.
         TypeError
-            If the table has values of a type that no client could have, such as bytes.
+            If the table has values of a type that clients do not support, such as bytes.
         RuntimeError
             If an engine fails to count the rows of a lazy frame.
         CertificateError
-            If the mechanism cannot be proved private; nothing can be transformed then.
+            If the mechanism cannot be proved private; then `transform` is not possible.
 
         Warns
         -----
         PrivacyLeakWarning
-            If privacy holds for fewer distributions than a user may think, or if `sensitive` is
-            None, so that the first column alone is protected.
+            If privacy holds for fewer distributions than a user may expect, or if `sensitive` is
+            None, so that only the first column is protected.
         ConvergenceWarning
-            If the design stopped at a limit of iterations or time.
+            If the design stopped at a limit on iterations or time.
         UserWarning
-            If a column of U looks like an identifier, and, before a design that takes long, if
-            `transform` will refuse combinations of values that the table lacks. Of these, and of
-            rare values, scikit-learn's searches warn at the last fit, not for each fold.
+            If a column of U looks like an identifier; before a long design, if `transform` will
+            reject combinations of values that do not occur in the table. In scikit-learn's
+            searches, these warnings and those about rare values appear only at the final fit, not
+            for each fold.
         """
         for name, check in self._checks.items():
             check(name, getattr(self, name))
@@ -351,7 +354,7 @@ class BaseSanitizer(TableTransformer):
             joint = estimated_joint(joint, codes.cells(codec.n_values), reports)
         names = [(c.name, position in codec.sensitive) for position, c in enumerate(codec.columns)]
 
-        # The set of distributions, and what is promised for them.
+        # The set of distributions, and the requirements for them.
         confidence_set = uncertainty.fit_set(joint)
         joint = confidence_set.centred(joint)
         for name, figure in confidence_set.fitted_attributes.items():
@@ -376,7 +379,7 @@ class BaseSanitizer(TableTransformer):
         if joint.counts.size > self._slow_from and self.handle_unknown == "error":
             warn_of_combinations(codec, self._most_cells)
 
-        # The design: solved, rounded to integers and proven; then the mechanism with its claims.
+        # The design: solved, rounded to integers and proved; then the mechanism with its claims.
         design = self._design(promise, confidence_set, named_record(joint, names, codec, numbers))
         if design.utility is not None and not warned:
             warn_of_rare_values(joint, design.utility[1:], codec, self._most_cells)
@@ -392,7 +395,8 @@ class BaseSanitizer(TableTransformer):
         certificate = design.certificate.about(mechanism, joint)
         design = replace(design, mechanism=mechanism, certificate=certificate)
 
-        # The results. One assignment: a fit that fails or stops leaves the estimator as it was.
+        # The results, in a single assignment, so that a failed or interrupted fit leaves the
+        # estimator unchanged.
         figures, words = self._summarise(joint, design)
         is_elsewhere = isinstance(X, Table) or lazy_frame(X) is not None
         fitted = Fitted(
@@ -433,14 +437,14 @@ class BaseSanitizer(TableTransformer):
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
             Private records, with the columns of the public table. With ``observe="nonsensitive"``,
-            for the sanitizers that have this parameter, the columns of U alone suffice, and columns
-            of S are not looked at.
+            for the sanitizers that have this parameter, the columns of U are sufficient, and
+            columns of S are ignored.
 
         Returns
         -------
         array or data frame of n rows
-            In the form that `encode` states, and in the container of X unless `set_output` asks for
-            another.
+            In the form specified by `encode`, and in the container of X unless `set_output`
+            specifies a different one.
 
         Raises
         ------
@@ -451,7 +455,7 @@ class BaseSanitizer(TableTransformer):
         fitted = self._state()
         X = records_of(self, X)
         table = read_table(X)
-        # Columns have no names where the public table was an array.
+        # Columns have no names if the public table was an array.
         refuse_index(X, [*(column.name for column in fitted.codec.columns), *table.names])
         stream = RandomStream(self.random_state)
         codes = self._encode(X, table, fitted, draws=fresh_draws(stream))
@@ -462,22 +466,22 @@ class BaseSanitizer(TableTransformer):
     def decode(self, reports: Any, encode: str = "cells") -> Any:
         """Write reports that were drawn earlier in a different form, without drawing again.
 
-        Privacy is as before, since the result is computed from the symbols alone. To call
+        Privacy is unchanged, because the result is computed from the symbols alone. Calling
         `transform` again would make a second report about each person.
 
         Parameters
         ----------
         reports : array or list of shape (n,) or (n, 1), series, or data frame of one column
-            Symbols, from 0 to b − 1: what `transform` returns with ``encode="symbol"``, or what
-            clients with this ``mechanism_`` send.
+            Symbols, from 0 to b − 1, as returned by `transform` with ``encode="symbol"`` or sent by
+            clients with this ``mechanism_``.
         encode : {"symbol", "onehot", "posterior", "cells"}, default="cells"
-            The form to write them in, as in the parameter `encode`.
+            The form of the result, as in the parameter `encode`.
 
         Returns
         -------
         array or data frame of n rows
             What `transform` would have returned with this `encode`. It is in the container of
-            `reports` (for a series, a data frame), unless `set_output` asks for another.
+            `reports` (for a series, a data frame), unless `set_output` specifies a different one.
 
         Raises
         ------
@@ -508,7 +512,7 @@ class BaseSanitizer(TableTransformer):
         return to_container(with_index_of(written, table), names, self._container())
 
     def _emitted(self, symbols: NDArray[Any], X: Any, fitted: Fitted, encode: str) -> Any:
-        """Return the reports, given by their symbols, about the rows of X as `transform` does."""
+        """Return the reports about the rows of X, given by their symbols, as `transform` does."""
         names = self._report_names(fitted, fitted.names, encode)
         written = self._written(symbols, encode, names, X, fitted)
         written = to_container(written, names, chosen := self._container())
@@ -537,7 +541,7 @@ class BaseSanitizer(TableTransformer):
         return self.encode
 
     def _state(self) -> Fitted:
-        """Return the results of `fit`. Read them once per call: another `fit` may replace them."""
+        """Return the results of `fit`, to be read once per call: another `fit` may replace them."""
         check_is_fitted(self)
         return self._fitted
 
@@ -555,7 +559,7 @@ class BaseSanitizer(TableTransformer):
     ) -> Codes:
         """Return the codes of X, read as `table`; draws from a fixed seed round if none are given.
 
-        S is read of a mechanism that observes U alone only if X has it and `secrets` is true.
+        For a mechanism that observes only U, S is read only if X contains it and `secrets` is true.
         """
         codec, observe = fitted.codec, fitted.mechanism.observe
         alone = check_columns(fitted.columns, X, table, codec, observe=observe)
@@ -566,8 +570,8 @@ class BaseSanitizer(TableTransformer):
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Normalised mutual information I(X; Y) / H(X) at the distribution of a table.
 
-        It measures how much information one report contains about one record, not how well shares
-        are estimated from many reports: for that, give a search the scorer of
+        It measures how much information one report contains about one record, not how precisely
+        shares are estimated from many reports. For the latter, search with the scorer of
         :func:`~skrldp.model_selection.neg_std_error_scorer`.
 
         Parameters
@@ -583,7 +587,7 @@ class BaseSanitizer(TableTransformer):
         Returns
         -------
         float
-            Between 0 and 1; 0 where X is constant. It is not private: it depends on X.
+            Between 0 and 1; 0 if X is constant. It is not private, because it depends on X.
         """
         fitted = self._state()
         return information_of(fitted.mechanism, self._distribution_of(X, sample_weight, fitted))[1]

@@ -1,4 +1,4 @@
-"""Blocks of columns: from a wide table to a mechanism for each block, designed side by side."""
+"""Blocks of columns: from a wide table to a mechanism for each block, designed in parallel."""
 
 import math
 import time
@@ -37,14 +37,14 @@ _TOL = 0.15
 
 
 def checked_base(sanitizer: Any) -> BaseSanitizer:
-    """Return a copy of what designs a block; refuse what cannot."""
+    """Return a copy of the sanitizer that designs a block; reject unsuitable ones."""
     base = AOptimalSanitizer(tol=_TOL) if sanitizer.base is None else clone(sanitizer.base)
     if not isinstance(base, BaseSanitizer):
         raise TypeError(
             f"base must be a sanitizer that designs one block, got {type(sanitizer.base).__name__}."
         )
     for name in ("sensitive", "observer_columns", "eps_worst_case"):
-        # A place of the table is another column of a block, and requests are not dropped.
+        # An index of the table is a different column of a block, and requests are not dropped.
         if (value := getattr(base, name, None)) is not None:
             raise ValueError(
                 f"base has {name}={value!r}, but the promise is the same for all blocks: "
@@ -54,7 +54,7 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         selected = _selections_of(value) or [value]
         names = [name for columns in selected for name in as_list(columns)]
         if any(is_whole(name) or isinstance(name, slice) for name in names):
-            # Of two blocks, the same place is two columns: each would be designed for another one.
+            # In two blocks, the same index is two different columns.
             raise ValueError(
                 f"base has {value!r}, which selects a column by position, but positions "
                 "differ between blocks: use names."
@@ -157,7 +157,7 @@ def _places(X: Any, block: Any, names: Sequence[Any], secret: Sequence[int]) -> 
 
 
 def _selections_of(target: Any) -> list[Any]:
-    """Return how a target selects columns: each a name, a place or a list of them."""
+    """Return how a target selects columns: each is a name, an index or a list of them."""
     estimated = target.of if isinstance(target, Contrast) else target
     selections = [getattr(estimated, attribute, None) for attribute in ("columns", "column", "by")]
     return [selection for selection in selections if selection is not None]
@@ -166,7 +166,7 @@ def _selections_of(target: Any) -> list[Any]:
 def _own_categories(
     categories: Any, names: Sequence[Any], columns: Sequence[int], block: Sequence[int]
 ) -> Any:
-    """Return what `categories` says of a block's columns: all their combinations are cells."""
+    """Return `categories` for a block's columns, all combinations of which are cells."""
     if isinstance(categories, str):
         return "product" if len(block) > 1 and categories == "auto" else categories
     values_of = [categories.get(names[i], "auto") for i in columns]
@@ -183,11 +183,11 @@ def tables_of(
     columns: Sequence[Sequence[int]],
     sample_weight: ArrayLike | None,
 ) -> list[tuple[Any, Any]]:
-    """Return some columns of a table, several times, with the weights of their rows.
+    """Return several selections of columns of a table, with the weights of their rows.
 
-    Rows that are distinct in the table may repeat in some columns: their counts are added up. Those
-    of a lazy frame are counted where they are, for all blocks at once. Raises ValueError if the
-    weights cannot be counts of the table's rows.
+    Rows that are distinct in the table may coincide in selected columns, so their counts are
+    summed. For a lazy frame, its engine counts them for all blocks at once. Raises ValueError if
+    the weights cannot be counts of the table's rows.
     """
     refuse_weights(X, sample_weight)
     lazy = lazy_frame(X)
@@ -215,7 +215,7 @@ def _without_table(
     names: Sequence[Any],
     sample_weight: Any,
 ) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-    """Return what each block is fitted with, and a table of its cells; None if all are the same."""
+    """Return the input for each block's fit, and a table of its cells; None if all are the same."""
     fitted_with, read = [], []
     for positions in columns:
         own_names = [names[position] for position in positions]
@@ -262,8 +262,8 @@ def refuse_large_blocks(
 ) -> None:
     """Name all blocks that have more cells than `base` can design for.
 
-    Where `base` groups values, their numbers are not known before. Of several secrets, not all
-    combinations need occur: there are two at least.
+    If `base` groups values, their numbers are not known in advance. With several sensitive columns,
+    not all combinations need occur, but at least two do.
     """
     if base.min_frequency is not None or base.handle_unknown == "infrequent_if_exist":
         return
@@ -299,7 +299,7 @@ def sizes_of(
     categories: Any,
     names: Sequence[Any],
 ) -> dict[int, float]:
-    """Count the categories of each column: those that are listed, or else those in the tables."""
+    """Count the categories of each column: those declared, or otherwise those in the tables."""
     sizes: dict[int, float] = {}
     for (table, _), positions in zip(tables, columns, strict=True):
         for position, number in enumerate(positions):
@@ -326,7 +326,8 @@ def _listed(values: Any) -> Any:
 
 _LINE = "{desc} {n_fmt}/{total_fmt} |{bar:20}| {elapsed}{postfix}"  # how tqdm writes it
 _MOST_NAMED = 5  # blocks that a warning names
-_LEAST_SECONDS = 0.1  # of a block after the time limit of all; half as much leaves closed forms
+# Seconds for a block after the limit of all blocks; half as much leaves only closed forms
+_LEAST_SECONDS = 0.1
 
 _Told = list[tuple[type[Warning], str]]
 
@@ -341,9 +342,9 @@ def design_blocks(
     known: Sequence[int],
     pilots: Sequence[Pilot] | None,
 ) -> tuple[tuple[Mechanism, ...], tuple[BaseSanitizer, ...]]:
-    """Find the m blocks, and design a mechanism for each: m mechanisms and fitted sanitizers.
+    """Find the m blocks, and design a mechanism for each; return m fitted sanitizers.
 
-    `pilots` are the reports that replace the table X, which then has no records; None if none do.
+    `pilots` are the reports that replace the table X, which then has no records, or None.
     """
     blocks = blocks_of(sanitizer, X, names, secret, known)
     categories = alphabets_of(sanitizer.categories, names)
@@ -377,8 +378,8 @@ def _side_by_side(
     cells: Sequence[float],
     caller: Any,
 ) -> list[tuple[BaseSanitizer, _Told]]:
-    """Fit the sanitizer of each block; return what it warned of as well."""
-    # The one with the most cells first: as the last one, it would leave other processes idle.
+    """Fit the sanitizer of each block; also return its warnings."""
+    # Start with the largest block, which would leave other processes idle at the end.
     order = sorted(range(len(blocks)), key=lambda number: -cells[number])
     end = math.inf if caller.time_limit is None else time.time() + caller.time_limit
     left = np.cumsum([cells[k] for k in reversed(order)])[::-1]
@@ -400,9 +401,9 @@ def _fitted(
     end: float,
     share: float,
 ) -> tuple[BaseSanitizer, _Told]:
-    """Fit the sanitizer of a block; return what it warned of, which processes would not show.
+    """Fit the sanitizer of a block; return its warnings, which worker processes would not show.
 
-    All blocks must be designed at `end`; this block has a share of the seconds until then.
+    All blocks must be designed by `end`; this block gets a share of the seconds until then.
     """
     seconds = max((end - time.time()) * share, _LEAST_SECONDS)
     with warnings.catch_warnings(record=True) as caught, part_of_larger_work(seconds):
@@ -417,7 +418,7 @@ def _fitted(
 
 def _counted(done: Any, blocks: Sequence[Sequence[Any]], verbose: int) -> Any:
     """Show how many blocks are designed after two seconds, and if `verbose` print each of them."""
-    from tqdm import tqdm  # loaded when needed
+    from tqdm import tqdm  # imported only if needed
 
     options = {"bar_format": _LINE, "delay": 2.0, "disable": None, "leave": False}
     with tqdm(total=len(blocks), desc="[skrldp] blocks", **options) as bar:
@@ -431,7 +432,7 @@ def _counted(done: Any, blocks: Sequence[Sequence[Any]], verbose: int) -> Any:
 
 
 def _warn_once(messages: Sequence[_Told], names: Sequence[Sequence[Any]]) -> None:
-    """Repeat the warnings of blocks, each once, with the blocks' names."""
+    """Repeat each distinct warning of the blocks once, with the blocks' names."""
     blocks: dict[tuple[type[Warning], str], list[str]] = {}
     for warned, block in zip(messages, names, strict=True):
         for caught in warned:

@@ -47,7 +47,7 @@ from skrldp.table.select import column_names, resolve_columns
 
 
 def margins_of(manifest: Manifest) -> CommonMargins:
-    """Find the parameters that the margins of a manifest's blocks have in common."""
+    """Find the shared parameters of the margins of a manifest's blocks."""
     sizes = [len(values) for values in manifest.categories.values()]
     return CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
 
@@ -62,9 +62,9 @@ def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> l
 def models(
     manifest: Manifest, joints: Sequence[JointDistribution]
 ) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
-    """Return the blocks' margins, what is to be estimated, and a report's information.
+    """Return the blocks' margins, the functions to estimate, and a report's information.
 
-    That is, for each block, the shares of its values of U.
+    The functions are, for each block, the shares of its values of U.
     """
     margins = margins_of(manifest)
     functions, information = [], []
@@ -84,7 +84,7 @@ def errors_of(
     functions: Sequence[tuple[int, Floats]],
     shares: Floats,
 ) -> Floats:
-    """Root of the summed variances of each function's shares, for one report."""
+    """Square root of the summed variances of each block's shares, for one report."""
     scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
     pool = Pool(margins, scaled)
     return np.array(
@@ -109,7 +109,7 @@ class _FittedBlocks(ReadOnly):
     manifest: Manifest
     sanitizers: tuple[BaseSanitizer, ...]
     margins: CommonMargins
-    order: tuple[Any, ...]  # names of all columns, in the table's order
+    order: tuple[Any, ...]  # names of all columns in table order
     known: tuple[Any, ...] = ()
     figures: dict[str, Any] = field(default_factory=dict)
     asked: dict[str, Any] = field(default_factory=dict)  # the parameters, as they were in `fit`
@@ -118,14 +118,14 @@ class _FittedBlocks(ReadOnly):
 
 @with_parameters
 class BlockSanitizer(TableTransformer):
-    """Wide tables: each person reports one block of columns, which is drawn once and for all.
+    """A sanitizer for wide tables: each person reports one randomly drawn block of columns.
 
-    A design holds a thousand cells, and a dozen columns have millions. So a mechanism is designed
-    for each of several *blocks* of columns together with S. A person's block is drawn without
-    regard to the record. What leaves is the block's name and the report of the block's mechanism,
-    and this pair leaks no more than the mechanism of the block that leaks most. Official statistics
-    calls this matrix sampling, or a split questionnaire. :class:`~skrldp.BlockEstimator` puts the
-    reports of all blocks together.
+    A design can have about a thousand cells, but a dozen columns have millions. Therefore a
+    mechanism is designed for each of several *blocks* of columns together with S. A person's block
+    is drawn independently of the record. The person sends the block's index and a report of its
+    mechanism, and this pair leaks no more than the mechanism of the block that leaks most. Official
+    statistics calls this matrix sampling, or a split questionnaire. :class:`~skrldp.BlockEstimator`
+    combines the reports of all blocks.
 
     Parameters
     ----------
@@ -134,68 +134,69 @@ class BlockSanitizer(TableTransformer):
         probable under one secret as under another.
     sensitive : str, int, list or callable, default=None
         The columns of the secret S, which are part of every block. All other columns are U. None is
-        the first column; a warning then says which columns are not protected. If all columns are
-        sensitive, ``slice(None)``, each block is the secret of its own mechanism: plain local
-        differential privacy, at all distributions.
+        the first column, with a warning about the unprotected ones. If all columns are sensitive,
+        ``slice(None)``, each block is the secret of its own mechanism: plain local differential
+        privacy, for all distributions.
     blocks : {"singles", "pairs"} or list, default="singles"
         The blocks: each column of U, or every pair of them; or a list of columns and lists of
-        columns, which together are all of U.
+        columns that together contain all of U.
     base : sanitizer, optional
-        What designs the mechanism of a block; None is ``AOptimalSanitizer(tol=0.15)``, which is
-        fast and whose manifests are small. Its `eps` and
+        The sanitizer that designs the mechanism of a block; None is
+        ``AOptimalSanitizer(tol=0.15)``, which is fast and whose manifests are small. Its `eps` and
         `categories` are those given here, and so is `beta` of its uncertainty set;
         `eps_worst_case`, `sensitive`, `observer_columns` and columns by position (of targets, say)
-        are given here and not there; its `encode` and `random_state` have no effect; all else
-        (``drift``, ``tol``, ``min_frequency``, …) is its own.
+        are given here and not there; its `encode` and `random_state` have no effect; all other
+        parameters (``drift``, ``tol``, ``min_frequency``, …) are those of `base`.
     beta : float, default=0.05
         Bound on the probability that the confidence set of any block misses the true distribution:
-        each of m blocks has ``beta / m``. With `observer_columns`, each block has a second set with
-        as much, and ``manifest_.claims.beta`` is up to twice `beta`. If blocks were chosen by
-        looking at the public table, take ``beta`` times their number over that of all blocks among
-        which they were chosen.
+        each of m blocks gets ``beta / m``. With `observer_columns`, each block has a second set
+        with the same probability, and ``manifest_.claims.beta`` is up to twice `beta`. If blocks
+        were chosen by looking at the public table, multiply ``beta`` by their number divided by the
+        number of candidate blocks.
     eps_worst_case : float, optional
-        Privacy parameter over all distributions, in nats: what each further report about a person,
-        of whatever block, may add; and what an observer who knows U learns. None: nothing is
-        promised about further reports.
+        Privacy parameter over all distributions, in nats: the limit for each further report about a
+        person, of any block, and for an observer who knows U. None: no guarantee about further
+        reports.
     observer_columns : str, int, list or callable, optional
         Columns of U that observers know about a person. They become part of every block. Numbers in
-        one bin, and values that are grouped as "other", are one known value.
+        the same bin, and values grouped as "other", are a single known value.
     categories : "auto", list or dict, default="auto"
-        Alphabets of the columns, as in the other sanitizers: a list with one for each column in the
-        table's order, or a dict that names some of the columns. :class:`~skrldp.Bins` and
+        Alphabets of the columns, as in the other sanitizers: a list with one for each column in
+        table order, or a dict for selected columns. :class:`~skrldp.Bins` and
         :class:`~skrldp.Knots` are for columns of numbers.
     time_limit : float, default=300.0
-        Seconds that the designs of all blocks may take together; each block also keeps to the
-        time limit of `base`. None: the limit of `base` alone.
+        Limit in seconds for the designs of all blocks together; each block also has the time limit
+        of `base`. None: the limit of `base` alone.
     n_jobs : int, optional
         Number of processes that design blocks; -1 for one for each processor. None is 1, unless in
         a :func:`joblib.parallel_config` context. The mechanisms do not depend on it.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. An int makes `transform` repeatable and is for
-        tests: **it voids the guarantee**. `fit` is deterministic and does not use it.
+        None uses the operating system's entropy. An int makes `transform` repeatable, for tests:
+        **it voids the guarantee**. `fit` is deterministic and does not use it.
     verbose : int, default=0
-        If positive, `fit` shows how many blocks are designed, and prints a line for each of them.
+        If positive, `fit` prints a line for each designed block and the number of blocks done.
 
     Attributes
     ----------
     manifest_ : Manifest
-        The mechanisms of all blocks, and how often each is drawn; ``manifest_.to_json()`` is all
-        that a client needs.
+        The mechanisms of all blocks and the blocks' probabilities; a client needs only
+        ``manifest_.to_json()``.
     blocks_ : tuple of m tuples
         Names of the columns of U in each block.
     block_probabilities_ : array of shape (m,)
-        Probability of each block: those for which the shares of all blocks' values of U together
-        have the least variances, if the reports of all blocks are pooled (A-optimality).
+        Probability of each block. They minimise the total variance of the shares of all blocks'
+        values of U, if the reports of all blocks are pooled (A-optimality).
     certificate_ : Certificate
-        The proof of the block that leaks most: ``certificate_.eps`` bounds the whole mechanism.
+        The proof of the block that leaks most, so that ``certificate_.eps`` bounds the whole
+        mechanism.
     certificates_ : tuple of m Certificate
         The proofs of all blocks.
     sanitizers_ : tuple of m fitted sanitizers
-        The sanitizers of the blocks, in the order of ``blocks_``; a change or another fit of these
-        copies changes nothing here.
+        The sanitizers of the blocks, in the order of ``blocks_``; they are copies, so that changing
+        or refitting them has no effect here.
     std_error_ : array of shape (m,)
-        Root of the summed variances of the shares of each block's values of U, for one report.
-        From n reports of all blocks together the error is this divided by the root of n.
+        Square root of the summed variances of the shares of each block's values of U, for one
+        report. With n reports of all blocks together, divide it by √n.
     column_names_ : tuple
         Names of all columns, or their positions, in the table's order.
     n_features_in_ : int
@@ -222,12 +223,12 @@ class BlockSanitizer(TableTransformer):
 
     Notes
     -----
-    **A person reports one block, ever.** Reports of two blocks about one person are two reports:
-    they leak up to ``eps + eps_worst_case``, and without `eps_worst_case` without a bound. Every
-    call of `transform` draws blocks again, so keep the reports;
+    **A person must report only one block, ever.** Reports of two blocks about a person are two
+    reports, which leak up to ``eps + eps_worst_case``, and have no bound without `eps_worst_case`.
+    Every call of `transform` draws blocks again, so keep the reports;
     :class:`skrldp.batches.BlockReporter` makes block and report functions of a key and the person's
-    id. Nobody may refuse a block when they see it: which block was refused, and by whom, would be a
-    report that no proof covers.
+    id. People must not be able to refuse a block after seeing it, because which block was refused,
+    and by whom, would be a report that no proof covers.
 
     Examples
     --------
@@ -278,14 +279,14 @@ class BlockSanitizer(TableTransformer):
         Parameters
         ----------
         X : array, list of rows, data frame or lazy frame of shape (n, n_columns), optional
-            The public table, as for the other sanitizers. Or private reports in its place: a fitted
+            The public table, as for the other sanitizers. Alternatively, private reports: a fitted
             :class:`BlockEstimator`, or a list of them, about different people, whose blocks have
-            exactly the columns of these blocks and S. None needs no data, for whole records of each
-            block (``sensitive=slice(None)``).
+            exactly the columns of these blocks and S. None needs no data, and is for whole records
+            of each block (``sensitive=slice(None)``).
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for: integers, zero allowed.
+            How many records each row represents: integers, including zero.
 
         Returns
         -------
@@ -340,8 +341,8 @@ class BlockSanitizer(TableTransformer):
         """Draw a block for each record, and report the record's block.
 
         Every call draws again, unless `random_state` is an int. The guarantee is for one report
-        about each person: keep it. All columns of every record are checked before anything is
-        drawn, so that a refusal does not depend on the block.
+        about each person, so keep it. All columns of every record are checked before anything is
+        drawn, so that an error does not depend on the block.
 
         Parameters
         ----------
@@ -351,8 +352,8 @@ class BlockSanitizer(TableTransformer):
         Returns
         -------
         array or data frame of shape (n, 2)
-            Numbers of the block and of the report, in the container of X unless `set_output` asks
-            for another.
+            Indices of the block and of the report, in the container of X unless `set_output`
+            specifies a different one.
 
         Raises
         ------
@@ -380,7 +381,7 @@ class BlockSanitizer(TableTransformer):
         return self._fitted
 
     def _state_for(self, X: Any) -> _FittedBlocks:
-        """Return the results of `fit`, if a table has the columns seen there."""
+        """Return the results of `fit`, after checking that a table has the columns seen there."""
         fitted = self._state()
         column_names(X)  # raises an error if X is not a table
         validate_data(fitted.columns, X, skip_check_array=True, reset=False)
@@ -392,16 +393,16 @@ class BlockSanitizer(TableTransformer):
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Records; nothing is reported about them.
+            Records, which are only counted, not reported.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for.
+            How many records each row represents.
 
         Returns
         -------
         float
-            At most 0. It is not private: it depends on X.
+            At most 0. It is not private, because it depends on X.
         """
         joints, fitted = self._distributions_of(X, sample_weight), self._fitted
         _, functions, information = models(fitted.manifest, joints)

@@ -20,25 +20,25 @@ from skrldp.sanitizers.parameters import MOST_CELLS_OF_IR, with_parameters
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
 
-# A dense table is sampled three times as fast as four weights, but its proof looks at every report,
-# pair of secrets and value: at this many combinations it takes a second and about 30 MB.
+# A dense table is sampled three times as fast as four weights, but its proof examines every report,
+# pair of secrets and value: with this many combinations it takes a second and about 30 MB.
 _DENSE_CELLS = 512
 _DENSE_WORK = 5_000_000
 
 
 @with_parameters
 class ResponseSanitizer(BaseSanitizer):
-    """Base class: a randomised response, private at all distributions.
+    """Base class: a randomised response, private for all distributions.
 
     Parameters
     ----------
     uncertainty : optional
-        Ignored: the mechanism is private at all distributions.
+        Ignored, because the mechanism is private for all distributions.
 
     Attributes
     ----------
     uncertainty_ : AllDistributions
-        The distributions that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions for which privacy holds; ``B_`` is the radius, in nats.
 
     Warns
     -----
@@ -64,7 +64,7 @@ class ResponseSanitizer(BaseSanitizer):
 def release_closed_form(design: Callable[[], Blocks], name: str, promise: Requirements) -> Designed:
     """Round a closed form to integer weights and prove it private.
 
-    Returns Designed: the certificate keeps what is asked. Raises CertificateError if no proof is
+    Returns Designed: the certificate meets the requirements. Raises CertificateError if no proof is
     found.
     """
     start = time.perf_counter()
@@ -94,7 +94,7 @@ def release_closed_form(design: Callable[[], Blocks], name: str, promise: Requir
 def _release_sparse(
     blocks: Blocks, promise: Requirements, least_eps: float
 ) -> tuple[Mechanism, Certificate]:
-    """Increase all probabilities so that the rounded ones stay private, as :func:`repair` does."""
+    """Increase all probabilities so that they remain private after rounding, as in repair."""
     joint, n_cells = promise.joint, promise.joint.counts.size
 
     def made(shift: float) -> Mechanism:
@@ -104,7 +104,7 @@ def _release_sparse(
         four = same, same_secret, same_value, different
         return Mechanism.from_blocks(four, joint.secrets, joint.values)
 
-    # Rounding down three of the weights can raise the fourth by a unit for each cell.
+    # Rounding three of the weights down can raise the fourth by a unit for each cell.
     return release_made(made, 2.0 * n_cells * 2.0**-53 / np.tanh(least_eps / 2.0), promise)
 
 
@@ -113,9 +113,9 @@ def _release_sparse(
 
 @with_parameters
 class GRRSanitizer(ResponseSanitizer):
-    """Generalised randomised response: report the record, or any other one, all equally likely.
+    """Generalised randomised response: report the record, or any other one with equal probability.
 
-    It is the baseline: local differential privacy for the whole record, both S and U.
+    This is the baseline: local differential privacy for the whole record, S and U.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ class GRRSanitizer(ResponseSanitizer):
     Notes
     -----
     The promise: a report changes the odds of any two records by a factor of at most exp(eps),
-    whatever is known about the population and whatever its distribution. Two reports about the same
-    person are together private at 2·eps.
+    for every distribution of the population and whatever an observer knows. Two reports about the
+    same person are together private at 2·eps.
 
     {Read more in the guide}
 
@@ -177,7 +177,7 @@ class GRRSanitizer(ResponseSanitizer):
 
 @with_parameters
 class SRRSanitizer(ResponseSanitizer):
-    """Secret randomised response: protects S at every distribution, and U only as far as needed.
+    """Secret randomised response: protects S for every distribution, and U only as necessary.
 
     The probabilities of a report given two records differ by a factor of at most exp(ε); if the two
     records have the same secret, by at most exp(2ε).
@@ -210,7 +210,7 @@ class SRRSanitizer(ResponseSanitizer):
     Notes
     -----
     The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
-    whatever the distribution of the population. Nothing is promised about U beyond what it reveals
+    whatever the distribution of the population. There is no guarantee for U beyond what it reveals
     about S. Two reports about the same person are together private at 2·eps.
 
     {Read more in the guide}
@@ -241,11 +241,11 @@ class SRRSanitizer(ResponseSanitizer):
 
 @with_parameters
 class IRSanitizer(BaseSanitizer):
-    """Independent reporting: S and U are each reported by their own mechanism.
+    """Independent reporting: S and U are reported by separate mechanisms.
 
-    ε is split between the two in the best proportion. The report of U may be more exact than ε
-    alone would allow, since it reveals S only as far as the two are dependent. Both reports are by
-    randomised response: there is no solver, and up to 4,000 cells are possible.
+    ε is split optimally between the two. The report of U may be more precise than ε alone would
+    allow, because it reveals S only as far as the two are dependent. Both use randomised response,
+    so no solver is needed, and up to 4,000 cells are possible.
 
     Parameters
     ----------
@@ -276,8 +276,8 @@ class IRSanitizer(BaseSanitizer):
     Notes
     -----
     The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
-    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
-    beyond what it reveals about S.
+    for every true distribution in the uncertainty set. There is no guarantee for U beyond what it
+    reveals about S.
 
     The promise is for **one report about each person**, to an observer who knows nothing else about
     them. Two reports, or one and U, may even determine S: ``certify(..., reports=k)`` gives the

@@ -1,4 +1,4 @@
-"""The results of a design and of a fit, and the parameters then, as immutable objects."""
+"""The results of a design and of a fit, with the parameters used, as immutable objects."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
@@ -27,7 +27,7 @@ from skrldp.table.codec import CellCodec
 
 @dataclass(frozen=True, eq=False)
 class Designed(ReadOnly):
-    """A design as it will be sampled, with its proof."""
+    """The sampled mechanism of a design, with its proof."""
 
     mechanism: Mechanism  # the rounded mechanism, which is sampled
     certificate: Certificate  # the proof that it is private
@@ -36,7 +36,7 @@ class Designed(ReadOnly):
     cells: NDArray[np.intp] | None = None
     # (a2, b), distance of each report from each value of U, if the design minimised it
     distance: Floats | None = None
-    # the set over which the worst distance is: a parameter object, and its value
+    # the set of the worst distance: a parameter object, and its value
     utility: tuple[Any, FittedSet] | None = None
     # (b,), names of the reports; None keeps those of the mechanism
     symbols: Sequence[Any] | None = None
@@ -47,7 +47,7 @@ class Designed(ReadOnly):
         return np.arange(self.mechanism.shape[0]) if self.cells is None else self.cells
 
     def numbered(self, joint: JointDistribution) -> "Designed":
-        """Give reports numbers from 0; each stands for its most likely cell at a distribution."""
+        """Assign integers from 0 to reports; each represents its most likely cell."""
         cells = self.mechanism.likely_cells(joint.probabilities)
         return replace(self, symbols=range(len(cells)), cells=cells)
 
@@ -67,7 +67,7 @@ def named_record(
     codec: CellCodec,
     public: Sequence[PublicNumbers | None] | None,
 ) -> Record:
-    """Put the alphabets of a distribution beside the columns and their numbers."""
+    """Combine the alphabets of a distribution with the columns and their bins or knots."""
     cut = {column.name: column.numbers for column in codec.columns if column.numbers is not None}
     known = zip((column.name for column in codec.columns), public or (), strict=False)
     means = {name: mean for name, mean in known if mean is not None}
@@ -78,8 +78,8 @@ def named_record(
 class Fitted(ReadOnly):
     """The results of `fit`.
 
-    A sanitizer holds one of these and `transform` reads it once, so that a second `fit`, in another
-    thread or interrupted, cannot mix the alphabets of one table with the mechanism of another.
+    A sanitizer contains one of these, which `transform` reads once, so that a concurrent or
+    interrupted second `fit` cannot mix the alphabets of one table with the mechanism of another.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Fitted(ReadOnly):
     joint : JointDistribution
         The public distribution.
     uncertainty : LikelihoodRatioSet, RenyiBall or AllDistributions
-        The sanitizer's own copy, with its fitted attributes.
+        The sanitizer's copy, with its fitted attributes.
     design : Designed
         The mechanism with its proof.
     known : tuple
@@ -98,9 +98,9 @@ class Fitted(ReadOnly):
     figures : mapping
         The mechanism's utility: values of public attributes by name.
     asked : mapping
-        The parameters that the design depends on, as they were in `fit`.
+        The parameters on which the design depends, as they were in `fit`.
     reported_itself : bool
-        Whether `fit_transform` reported the very table of the fit.
+        Whether `fit_transform` reported the table of the fit.
     survey : SurveySummary or None
         How the design of a survey was taken into account; None if the table is not a survey.
     """
@@ -118,7 +118,7 @@ class Fitted(ReadOnly):
 
     @property
     def in_words(self) -> str:
-        """The table, the design and the proof, in a few words."""
+        """Summarise the table, the design and the proof."""
         words = f"{self.joint!r}, {self.mechanism.shape[0]} reports, {self.certificate!r}"
         return f"{words}, {self.solution.status} in {self.solution.seconds:.2f} s"
 
@@ -149,15 +149,15 @@ class Fitted(ReadOnly):
 
     @cached_property
     def normalized_information_by_secret(self) -> Floats:
-        """The same divided by H(U | S=s); NaN where that is 0 or the secret has no records."""
+        """The same divided by H(U | S=s); NaN if that is 0 or the secret has no records."""
         return read_only(shares_of_entropy(self.information_by_secret, self.joint.people)[0])
 
 
 class FromFit:
     """An attribute of a fitted sanitizer, read from its state by a dotted name.
 
-    Before `fit` there is no such attribute. Of estimators, which can be fitted again, it gives
-    copies, so that the state stays unchanged.
+    Before `fit` there is no such attribute. It returns copies of estimators, so that refitting them
+    leaves the state unchanged.
     """
 
     def __init__(self, source: str, *, copied: bool = False) -> None:
@@ -185,8 +185,8 @@ class FromFit:
 def columns_of(sanitizer: Any, X: Any) -> Any:
     """Store number and names of a table's columns as scikit-learn does, on a separate object.
 
-    Returns with the attributes ``n_features_in_`` and, if all names are strings,
-    ``feature_names_in_``. It is of the sanitizer's class, which scikit-learn names in messages.
+    Returns an object with the attributes ``n_features_in_`` and, if all names are strings,
+    ``feature_names_in_``. Its class is the sanitizer's, which scikit-learn names in messages.
     """
     columns = object.__new__(type(sanitizer))
     validate_data(columns, X, skip_check_array=True, reset=True)
@@ -196,7 +196,7 @@ def columns_of(sanitizer: Any, X: Any) -> Any:
 def information_of(mechanism: Mechanism, joint: JointDistribution) -> tuple[float, float]:
     """Mutual information I(X; Y) at a distribution.
 
-    Returns (float, float): in nats, and as a share of the entropy of X; the share is 0 where X is
+    Returns (float, float): in nats, and as a share of the entropy of X; the share is 0 if X is
     constant.
     """
     information, entropy = mechanism.mutual_information(joint.probabilities), joint.entropy
@@ -211,7 +211,7 @@ _AT_ONCE = {"encode", "handle_unknown", "random_state", "verbose"}
 
 
 def snapshot(sanitizer: Any) -> dict[str, Any]:
-    """Copy the parameters that `fit` depends on.
+    """Copy the parameters on which `fit` depends.
 
     Returns dict: values by name, those of the uncertainty set as ``uncertainty__beta`` and so on;
     for the set itself, its class.
@@ -226,8 +226,8 @@ def snapshot(sanitizer: Any) -> dict[str, Any]:
 def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Compare the present parameters with those of a snapshot.
 
-    Returns dict: for each parameter that differs, by name, its values before and now; None where
-    there was or is no such parameter.
+    Returns dict: for each parameter that differs, by name, its values before and now; None if there
+    was or is no such parameter.
     """
     now = snapshot(sanitizer)
     return {
@@ -240,18 +240,19 @@ def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, A
 def _copied(value: Any) -> Any:
     try:
         return deepcopy(value)
-    except Exception:  # a user's callable may not be copyable; then changes inside it are not seen
+    # A user's callable may not be copyable; changes inside it are then not detected
+    except Exception:
         return value
 
 
 def _same(first: Any, second: Any) -> bool:
     if first is second:
         return True
-    if isinstance(first, Mapping) and isinstance(second, Mapping):  # snapshots are read-only ones
+    if isinstance(first, Mapping) and isinstance(second, Mapping):  # snapshots are read-only
         return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
     if type(first) is not type(second):
         return _equal(first, second) and np.isscalar(first) and np.isscalar(second)
-    if is_dataclass(first):  # such as targets with arrays, which are equal to themselves alone
+    if is_dataclass(first):  # such as targets with arrays, which equal only themselves
         return all(_same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
     if isinstance(first, list | tuple):
         return len(first) == len(second) and all(map(_same, first, second))
@@ -263,5 +264,5 @@ def _equal(first: Any, second: Any) -> bool:
     try:
         is_equal = np.asarray(first == second)
         return np.shape(first) == np.shape(second) and bool(is_equal.all())
-    except Exception:  # values that cannot be compared are taken for different ones
+    except Exception:  # values that cannot be compared count as different
         return False

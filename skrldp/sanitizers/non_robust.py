@@ -1,4 +1,4 @@
-"""The optimum for the public distribution alone."""
+"""The sanitizer that is private at the public distribution alone."""
 
 from typing import Any
 
@@ -13,19 +13,19 @@ from skrldp.sets.parameter_objects import RenyiBall
 
 @with_parameters
 class NonRobustSanitizer(OptimalSanitizer):
-    r"""The optimum at the public distribution: a baseline, not private at other distributions.
+    r"""The optimum at the public distribution: a baseline, not private for other distributions.
 
     Parameters
     ----------
     {eps, sensitive, survey, categories, min_frequency}
     uncertainty : optional
-        Ignored: the only distribution is the public one.
+        Ignored, because the only distribution is the public one.
     solver : {"auto", "vertices"}, default="auto"
-        "auto" uses the formula of the optimum (see the notes). "vertices" searches among the
-        vertices of the region, for comparison (about ten cells).
+        "auto" uses the formula of the optimum (see the notes). "vertices" enumerates the vertices
+        of the region, for comparison, with about ten cells.
     {time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: a number (None), columns of 0 and 1, probabilities of each category
+        Form of the reports: an integer (None), columns of 0 and 1, probabilities of each category
         given the report, or the most probable record given the report.
     {handle_unknown, random_state, verbose}
 
@@ -33,9 +33,9 @@ class NonRobustSanitizer(OptimalSanitizer):
     ----------
     {joint_}
     uncertainty_ : RenyiBall of radius 0
-        The distributions that privacy holds for; ``B_`` is the radius, in nats.
+        The distributions for which privacy holds; ``B_`` is the radius, in nats.
     {mechanism_, certificate_, solution_}
-        ``solution_.gap_in_words`` says how far the objective is from the bound.
+        ``solution_.gap_in_words`` states the distance of the objective from the bound.
     {mutual_information_, normalized_mutual_information_, information_by_secret_, n_iter_}
     {n_features_in_, feature_names_in_}
 
@@ -60,7 +60,7 @@ class NonRobustSanitizer(OptimalSanitizer):
     -----
     The promise: if the private records follow exactly the public distribution, a report changes the
     odds of any two secrets by a factor of at most exp(eps). In practice they never follow it
-    exactly, so this sanitizer serves to measure what robustness costs, and protects nobody. Use
+    exactly, so this sanitizer protects nobody. It serves to measure the cost of robustness. Use
     :class:`PolyOptSanitizer` to protect people.
 
     The optimum is :math:`H(U|S) + C_\epsilon(S)`, with :math:`C_\epsilon(S)` the most that a local

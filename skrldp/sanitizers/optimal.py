@@ -1,4 +1,4 @@
-"""What the sanitizers share whose mechanism is optimised."""
+"""The base classes of the sanitizers with an optimised mechanism."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -27,32 +27,32 @@ from skrldp.sanitizers.warnings import say_if_slow
 
 @with_parameters
 class OptimalSanitizer(BaseSanitizer):
-    """Base class: the best mechanism by a criterion, with parameters of the solver.
+    """Base class: the optimal mechanism by a criterion, with the solver's parameters.
 
     Parameters
     ----------
     time_limit : float, default=60.0
-        Seconds that `fit` may take. When they are over, the best mechanism found so far is
-        proved and used, and a warning states how far it may be from the optimum. None: no
-        limit. A search that ends before the limit always gives the same mechanism.
+        Limit of `fit` in seconds. At the limit, the best mechanism found so far is proved and used,
+        and a warning states how far it may be from the optimum. None: no limit. A search that ends
+        before the limit always returns the same mechanism.
     n_jobs : int, optional
         Threads or processes; -1 for one for each processor. The mechanism does not depend on it.
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: a number (None), columns of 0 and 1, probabilities of each category
+        Form of the reports: an integer (None), columns of 0 and 1, probabilities of each category
         given the report, or the most probable record given the report.
     verbose : int, default=0
-        If positive, `fit` prints what it did. A search of more than two seconds shows its progress
-        on stderr in any case, if that is a terminal.
+        If positive, `fit` prints what it did. Whatever `verbose` is, a search of more than two
+        seconds shows its progress on stderr if that is a terminal.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations that the solver took.
+        Number of the solver's iterations.
 
     Raises
     ------
     ValueError
-        By `fit` and `transform`, for parameters and tables that are not as described.
+        By `fit` and `transform`, for invalid parameters and tables.
     SolverError
         By `fit`, if the solver fails.
 
@@ -62,7 +62,7 @@ class OptimalSanitizer(BaseSanitizer):
         By `fit`, if there are too few public records for the asymptotic radius of the set to be
         reliable, if the radius is 0, or if the table's columns have names and `sensitive` is None.
     ConvergenceWarning
-        By `fit`, if a limit of time or iterations ended the search.
+        By `fit`, if a limit on time or iterations ended the search.
     """
 
     solver: str = "auto"
@@ -85,7 +85,7 @@ class OptimalSanitizer(BaseSanitizer):
     def _best_by(
         self, promise: Requirements, requirements: Requirements, criterion: Criterion | None = None
     ) -> Designed:
-        """Design the best mechanism by a criterion; None is the optimum at the public joint."""
+        """Design the optimal mechanism by a criterion; None is the optimum at the public joint."""
         problem = CriterionProblem(promise.joint, criterion)
         return self._optimum(promise, requirements, problem).numbered(promise.joint)
 
@@ -98,7 +98,7 @@ class OptimalSanitizer(BaseSanitizer):
         """
         limit = shortened(self.time_limit)
         say_if_slow(self, promise.joint)
-        if limit is not None:  # leave time for repair and proof, but no more than half
+        if limit is not None:  # leave time for repair and proof, but at most half
             limit = max(limit - expected_seconds(promise.over()), limit / 2.0)
         solution = solve(
             problem,
@@ -108,42 +108,42 @@ class OptimalSanitizer(BaseSanitizer):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        assert solution.matrix is not None  # only closed forms have none
+        assert solution.matrix is not None  # only closed forms have no limit
         mechanism, certificate = release(solution.matrix, promise, verbose=self.verbose)
         return Designed(mechanism, certificate, solution)
 
 
 @with_parameters
 class ObservingSanitizer(OptimalSanitizer):
-    """Base class: private over a set of distributions, with statements about what is beyond it.
+    """Base class: private over a set of distributions, with optional guarantees beyond it.
 
-    The mechanism may observe U alone.
+    The mechanism may observe only U.
 
     Parameters
     ----------
     eps_worst_case : float, optional
-        A limit at all distributions, at least `eps`: for observers who know anything, and for
-        further reports: k leak at most ``eps + (k - 1) * eps_worst_case``. None: two reports, or
-        a report and U, may reveal S.
+        A limit for all distributions, at least `eps`. It covers observers with any knowledge, and
+        further reports: k reports leak at most ``eps + (k - 1) * eps_worst_case``. None: two
+        reports, or a report and U, may reveal S.
     observer_columns : str, int, list or callable, optional
-        Columns of U that observers know about a person. Privacy then holds within each of their
-        values, too; values in one group are one known value.
+        Columns of U that observers know about a person. Privacy then also holds within each of
+        their values; grouped values are a single known value.
     observe : {"all", "nonsensitive"}, default="all"
-        "nonsensitive" sees U alone, for places where S is not known; `transform` then needs the
-        columns of U only. The promise is the same, the utility smaller.
+        "nonsensitive" observes only U, for applications in which S is unknown; `transform` then
+        needs only the columns of U. The guarantee is the same, but the utility is smaller.
 
     Notes
     -----
     The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
-    whichever distribution of the uncertainty set is the true one. Nothing is promised about U
-    beyond what it reveals about S. The solver is not trusted: its result is repaired, rounded to
-    what will be sampled and proven private, or else nothing is released.
+    for every true distribution in the uncertainty set. There is no guarantee for U beyond what it
+    reveals about S. The solver is not trusted: its result is repaired, rounded to the integers that
+    are sampled and proved private; otherwise nothing is released.
 
-    Further reports: the promise is for **one report about each person**, to somebody who knows
-    nothing else about them. `eps_worst_case` bounds what further reports add and what a report
-    tells somebody who knows U: ``certify(..., reports=k)`` gives the number for k reports. Without
-    it two reports, or one and U, may even determine S, since the distribution of U is then outside
-    the set.
+    Further reports: the guarantee is for **one report about each person**, seen by an observer who
+    knows nothing else about them. `eps_worst_case` bounds what further reports add, and what a
+    report reveals to an observer who knows U; ``certify(..., reports=k)`` computes the bound for k
+    reports. Without it, two reports, or one and U, may even determine S, because the distribution
+    of U is then outside the set.
     """
 
     eps_worst_case: float | None = None

@@ -1,4 +1,4 @@
-"""The parameters of all sanitizers: described once, checked, and what they promise."""
+"""The parameters of all sanitizers: their descriptions, checks and requirements."""
 
 import inspect
 import math
@@ -28,7 +28,7 @@ from skrldp.table.select import resolve_columns
 
 _Class = TypeVar("_Class", bound=type)
 
-# As in scikit-learn's ColumnTransformer; None says what a parameter's description says of it.
+# As in scikit-learn's ColumnTransformer; None is explained in a parameter's description.
 Columns = str | int | slice | Sequence[str] | Sequence[int] | Callable[[Any], Any] | None
 Categories = str | Sequence[Any] | Mapping[Any, Any]
 UncertaintySet = LikelihoodRatioSet | RenyiBall | AllDistributions
@@ -39,10 +39,10 @@ Seed = int | np.random.Generator | np.random.RandomState | None
 def with_parameters(cls: _Class) -> _Class:
     """Make an estimator's annotated attributes parameters of its constructor, which assigns them.
 
-    Those of base classes come first. A line ``{eps, known}`` of the docstring stands for what the
-    docstrings of base classes say of these names; the nearest base comes first.
+    Those of base classes come first. A line ``{eps, known}`` of the docstring is replaced by the
+    descriptions of these names in base classes; the nearest base comes first.
 
-    Raises KeyError if no base class has a text for a name.
+    Raises KeyError if no base class describes a name.
     """
     known: dict[str, str] = {}
     for base in reversed(cls.__mro__[1:]):
@@ -51,7 +51,7 @@ def with_parameters(cls: _Class) -> _Class:
     def texts(names: re.Match[str]) -> str:
         return "\n".join(known[name] for name in names[1].split(", "))
 
-    if cls.__doc__ is not None:  # Python's -OO leaves none
+    if cls.__doc__ is not None:  # Python's -OO removes docstrings
         lines = inspect.cleandoc(cls.__doc__)
         cls.__doc__ = re.sub(r"^\{([\w, ]+)\}$", texts, lines, flags=re.MULTILINE)
     estimator: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
@@ -64,7 +64,7 @@ def _texts(doc: str) -> dict[str, str]:
 
 
 def _blocks(doc: str) -> Iterator[str]:
-    """Cut a docstring at empty lines, below titles of sections, and where indented lines end."""
+    """Split a docstring at empty lines, below titles of sections, and where indented lines end."""
     block: list[str] = []
     for line in doc.split("\n"):
         above = block[-1] if block else ""
@@ -78,21 +78,22 @@ def _blocks(doc: str) -> Iterator[str]:
         yield "\n".join(block)
 
 
-Check = Callable[[str, Any], object]  # takes a parameter's name and value; raises ValueError
+# Function of a parameter's name and value that raises ValueError
+Check = Callable[[str, Any], object]
 
 
 def one_of(choices: Sequence[str]) -> Check:
-    """Make a check for one of some words."""
+    """Make a check for one of several words."""
     return lambda name, value: check_choice(name, value, choices)
 
 
 def or_none(check: Check) -> Check:
-    """Make a check that lets None pass."""
+    """Make a check that accepts None."""
     return lambda name, value: None if value is None else check(name, value)
 
 
 def check_seconds(name: str, value: Any) -> None:
-    """Refuse a limit of time that is not a positive number."""
+    """Reject a time limit that is not a positive number."""
     if not (is_finite(value) and value > 0):
         raise ValueError(
             f"{name}={shown(value)} must be a positive number of seconds, or None for no limit."
@@ -100,7 +101,7 @@ def check_seconds(name: str, value: Any) -> None:
 
 
 def check_jobs(name: str, value: Any) -> None:
-    """Refuse what is not a number of threads."""
+    """Reject an invalid number of threads."""
     if not (is_whole(value) and value != 0):
         raise ValueError(
             f"{name}={value!r} must be a number of threads or processes, -1 for one for each "
@@ -109,13 +110,13 @@ def check_jobs(name: str, value: Any) -> None:
 
 
 def check_gap(name: str, value: Any) -> None:
-    """Refuse a relative gap that is not between 0 and 1."""
+    """Reject a relative gap that is not between 0 and 1."""
     if not (is_number(value) and 0 < value < 1):
         raise ValueError(f"{name}={value!r} must be a number between 0 and 1: a relative gap.")
 
 
 def set_such_as(examples: str) -> Check:
-    """Make a check for an uncertainty set; a message names examples."""
+    """Make a check for an uncertainty set, with examples in its message."""
 
     def check(name: str, value: Any) -> None:
         if isinstance(value, type):
@@ -132,24 +133,24 @@ def set_such_as(examples: str) -> Check:
 
 
 def default_uncertainty() -> Any:
-    """Return the set that stands for ``uncertainty=None``, new each time."""
+    """Return a new default set, for ``uncertainty=None``."""
     return LikelihoodRatioSet()
 
 
 def check_verbose(name: str, value: Any) -> None:
-    """Refuse a verbosity that is not an integer >= 0."""
+    """Reject a verbosity that is not an integer >= 0."""
     if not isinstance(value, Integral | np.bool_) or value < 0:
         raise ValueError(f"{name}={value!r} must be an integer >= 0.")
 
 
 MOST_CELLS = 1_000_000  # of a mechanism by formula
 MOST_CELLS_OF_DESIGNS = 2_000  # a design and its proof take minutes there
-MOST_CELLS_OF_IR = 4_000  # its proof looks at every pair of secrets for every value
+MOST_CELLS_OF_IR = 4_000  # its proof examines every pair of secrets for every value
 _LARGE = {"IRSanitizer": MOST_CELLS_OF_IR, "SRRSanitizer": MOST_CELLS, "GRRSanitizer": MOST_CELLS}
 
 
 def larger_designs(most_cells: int) -> str:
-    """Name the sanitizers that hold more than `most_cells` cells, and that of wide tables."""
+    """Name the sanitizers for more than `most_cells` cells, and that for wide tables."""
     larger = [f"{name} {limit:,}" for name, limit in _LARGE.items() if limit > most_cells]
     return f"Others hold more: {', '.join([*larger, 'BlockSanitizer'])}."
 
@@ -162,7 +163,7 @@ def _given(known: Any) -> bool:
 
 
 def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
-    """Find the columns of a table that observers know.
+    """Find the columns of a table that observers may know.
 
     Returns tuple of int: positions in the table.
     """
@@ -171,14 +172,14 @@ def known_places(sanitizer: Any, X: Any) -> tuple[int, ...]:
 
 
 def _groups_what_is_known(codec: CellCodec, known: tuple[int, ...]) -> bool:
-    """Whether a record's known values may become "other" because of values that are not known."""
+    """Whether a record's known values may become "other" because of unknown ones."""
     if not codec.groups_unknown or set(known) >= set(codec.nonsensitive):
         return False
     return codec.n_values < math.prod(len(codec.columns[i]) for i in codec.nonsensitive)
 
 
 def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
-    """State which values are reported as "other", and what part of beta is for learning them."""
+    """Return which values are reported as "other", and the part of beta spent on learning them."""
     sets = (uncertainty, getattr(sanitizer, "utility_uncertainty", None))
     betas = [getattr(uncertainty_set, "beta", None) for uncertainty_set in sets]  # not checked yet
     valid_betas = [float(beta) for beta in betas if is_number(beta) and 0.0 < beta < 1.0]
@@ -190,7 +191,7 @@ def grouping_of(sanitizer: Any, uncertainty: Any) -> Grouping:
 
 
 def design_requirements(promise: Requirements, uncertainty: Any) -> Requirements:
-    """List what rows of a design must satisfy, as closely as an uncertainty set states."""
+    """List the requirements on rows of a design, in the region of an uncertainty set."""
     same_secret = getattr(uncertainty, "same_secret", False)
     return promise.over(getattr(uncertainty, "region", "joint"), same_secret)
 
@@ -203,7 +204,7 @@ def asked_of(
     codec: CellCodec,
     known: tuple[int, ...],
 ) -> Requirements:
-    """List the claims that a sanitizer must prove, as requirements.
+    """List the claims that a sanitizer must prove, in the form of requirements.
 
     Raises ValueError if `eps_worst_case` is too small, or a known column is sensitive.
     """

@@ -27,13 +27,13 @@ class PolyOptSanitizer(ObservingSanitizer):
     {eps, eps_worst_case, sensitive, survey, observer_columns, categories, min_frequency}
     {uncertainty}
     objective : {"I(X;Y)", "I(U;Y)"}, default="I(X;Y)"
-        The information that is maximised at the public distribution (with half a record more,
-        spread evenly): about the whole record, which also rewards information about S, or about U
-        alone.
+        The information to maximise at the public distribution (with half a record added, spread
+        evenly over cells): about the whole record, which also rewards information about S, or only
+        about U.
     {observe}
     solver : {"auto", "vertices"}, default="auto"
-        "auto" searches rows, or uses a formula if privacy is for one distribution. "vertices" uses
-        cddlib to list all vertices of polyhedral regions, for about ten cells.
+        "auto" searches rows, or uses a formula if privacy is for one distribution. "vertices"
+        enumerates all vertices of polyhedral regions with cddlib, for about ten cells.
     {time_limit, n_jobs}
     {encode, handle_unknown, random_state, verbose}
 
@@ -42,7 +42,7 @@ class PolyOptSanitizer(ObservingSanitizer):
     {joint_, uncertainty_, mechanism_, certificate_}
     solution_ : Solution
         How the mechanism was found: solver, status, objective and its bound, time;
-        ``solution_.gap_in_words`` says how far the two are apart, and whose the bound is. They are
+        ``solution_.gap_in_words`` states how far the two are apart, and the kind of bound. They are
         in nats.
     {mutual_information_, normalized_mutual_information_, information_by_secret_, n_iter_}
     {n_features_in_, feature_names_in_}

@@ -1,4 +1,4 @@
-"""What replaces a public table: private reports that were counted, or the categories alone."""
+"""Replacements of a public table: counted private reports, or the categories alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +16,17 @@ from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.table.select import resolve_columns
 
-_STEPS = 500  # of EM towards the most likely distribution; 100 or 2,000 give the same designs
+_STEPS = 500  # EM steps towards the most likely distribution; 100 or 2,000 lead to the same designs
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The counted reports of a mechanism, and the columns of the records that a design is for."""
+    """The counted reports of a mechanism, and the columns of the design's records."""
 
     mechanism: Mechanism
     counts: Indices  # (b,)
     order: tuple[Any, ...]  # columns of the mechanism, in the order of the records
-    names: tuple[Any, ...]  # what they are called there
+    names: tuple[Any, ...]  # their names in the records
 
     @property
     def rows(self) -> Any:
@@ -37,10 +37,10 @@ class Pilot:
 def in_place_of_table(
     sanitizer: Any, X: Any, sample_weight: Any, uncertainty: Any
 ) -> tuple[Any, tuple[CountedReports, ...] | None]:
-    """Return a row for each cell, and the reports, where these or nothing replace a public table.
+    """Return a row for each cell, and the reports, if no public table is given.
 
     A table is returned unchanged, with None. Raises ValueError for parameters that need its
-    records, and for reports that were weighted, or are of mechanisms with different cells.
+    records, for weighted reports, and for mechanisms with different cells.
     """
     pilots = pilots_of(X)
     if X is not None and pilots is None:
@@ -72,8 +72,8 @@ def pilots_of(X: Any) -> list[Pilot] | None:
 
 
 def _is_estimator(X: Any) -> bool:
-    """Whether it is an estimator from reports, or the reports that one counted."""
-    # Of the type: a frame of Spark Connect seems to have any attribute.
+    """Whether it is an estimator, or the reports that an estimator counted."""
+    # Ask the type, because a frame of Spark Connect appears to have every attribute.
     return isinstance(X, Pilot) or (hasattr(X, "mechanism") and hasattr(type(X), "fit"))
 
 
@@ -122,7 +122,7 @@ def blank_table(pilots: Sequence[Pilot], categories: Any) -> Any:
 def pilots_of_block(
     pilots: Sequence[Pilot], columns: Sequence[Any], names: Sequence[Any]
 ) -> list[Pilot]:
-    """Return the reports about exactly these columns, for a table that calls them `names`."""
+    """Return the reports about exactly these columns, for a table with the names `names`."""
     of_block = [
         replace(pilot, order=tuple(columns), names=tuple(names))
         for pilot in pilots
@@ -151,7 +151,7 @@ def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
 
 
 def table_of(rows: Sequence[tuple[Any, ...]], names: Sequence[Any]) -> Any:
-    """Make a table: a data frame if columns have names, else an array."""
+    """Make a table: a data frame if columns have names, otherwise an array."""
     if list(names) == list(range(len(names))):
         table = np.empty((len(rows), len(names)), dtype=object)
         table[:] = rows
@@ -166,8 +166,7 @@ def estimated_joint(
 ) -> JointDistribution:
     """Return the most likely distribution of the cells, given the reports.
 
-    Shapes: `cells` (a,), the cell of each row that stands for one. Without reports, all cells are
-    equally likely.
+    Shapes: `cells` (a,), the cell of each row. Without reports, all cells are equally likely.
     """
     if len(cells) != joint.counts.size or len(np.unique(cells)) != joint.counts.size:
         raise ValueError(

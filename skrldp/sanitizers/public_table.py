@@ -1,4 +1,4 @@
-"""The public table: records counted, and what a survey's design says about them."""
+"""The public table: counted records, and a survey's design."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,11 +33,11 @@ from skrldp.table.select import (
     without_columns,
 )
 
-# In a table whose rows repeat, weights may state that some rows were seen a few times, as after
-# resampling; survey weights are in the hundreds and thousands.
+# In a table with repeated rows, weights may count rows that occur a few times, as after resampling;
+# survey weights are in the hundreds and thousands.
 _RECORDS_PER_ROW = 3
-# Cells of one record among so many have a probability of 1e-12, near what linear programs and
-# proofs can tell from none.
+# Cells of one record among this many have a probability of 1e-12, near the smallest that linear
+# programs and proofs can distinguish from 0.
 _MOST_RECORDS = 10**12
 
 
@@ -47,11 +47,11 @@ UNKNOWN = ("error", "infrequent_if_exist")
 def public_joint(
     codec: CellCodec, codes: Codes, weights: Callable[[int], Floats] | None, survey: Any = None
 ) -> JointDistribution:
-    """Count the public records of each cell, of categories that clients can have.
+    """Count the public records of each cell, with categories that clients support.
 
-    `weights` gives the counts of this many rows, `survey` how they were drawn. Raises ValueError if
-    the weights cannot be counts. Raises TypeError if a category is of a type that no client could
-    have.
+    `weights` are the counts of rows, `survey` is how they were drawn. Raises ValueError if the
+    weights cannot be counts. Raises TypeError if a category is of a type that clients do not
+    support.
     """
     for column in codec.columns:
         check_categories(f"column {column.name!r}", (*column.categories, *column.infrequent))
@@ -66,7 +66,7 @@ def public_joint(
     source, most_values, totals = codec.source, codec.most_values, None
     if survey is not None and survey.records is not None:
         totals = SurveyTotals.of(survey.records, cells, codec.n_cells)
-        if codec.beta_of_values is not None:  # no number of dependent records suffices
+        if codec.beta_of_values is not None:  # no number of dependent records is sufficient
             source, most_values = "learned", None
     return JointDistribution(
         counts,
@@ -82,7 +82,7 @@ def public_joint(
 def public_numbers(
     X: Any, codec: CellCodec, weights: Callable[[int], Floats] | None, survey: Any
 ) -> tuple[PublicNumbers | None, ...] | None:
-    """Summarise the numbers of columns with bins or knots; None if there are none."""
+    """Summarise the numbers of columns with bins or knots; None without such columns."""
     if all(column.numbers is None for column in codec.columns):
         return None
     is_survey = survey is not None and survey.records is not None
@@ -95,11 +95,11 @@ def public_numbers(
 
 
 def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
-    """Refuse weights that cannot be counts of records.
+    """Reject weights that cannot be counts of records.
 
-    In a table of distinct rows any counts are possible: each states how often the row occurs. Where
-    rows repeat, each row is one record, and weights far above one per row state how many people the
-    record represents, not how many records there are, on which privacy depends.
+    In a table of distinct rows any counts are possible, because each states how often the row
+    occurs. If rows repeat, each row is a record, and weights far above one per row state how many
+    people the record represents, not the number of records, on which privacy depends.
 
     Shapes: `weights` (n,), integers; `cells` (n,).
     """
@@ -108,7 +108,7 @@ def check_weights(weights: Floats, cells: NDArray[Any]) -> None:
 
 
 def check_counts(total: int, n_rows: int, n_distinct: int) -> None:
-    """Refuse weights as :func:`check_weights`, given their sum and how many rows have some."""
+    """Reject weights as :func:`check_weights` does, given their sum and number."""
     if total > _MOST_RECORDS:
         raise ValueError(
             f"sample_weight sums to {total:,}, but at most {_MOST_RECORDS:,} records can be told "
@@ -127,7 +127,7 @@ def check_counts(total: int, n_rows: int, n_distinct: int) -> None:
 def check_columns(sanitizer: Any, X: Any, table: Table, codec: CellCodec, *, observe: str) -> bool:
     """Compare the columns of a table with those seen in `fit`; `table` is X, read.
 
-    Returns bool: whether the table has the columns of U alone. Raises ValueError if it has other
+    Returns bool: whether the table has only the columns of U. Raises ValueError for unexpected
     columns.
     """
     if observe == "nonsensitive" and codec.holds_values_only(table):
@@ -149,7 +149,7 @@ def check_columns(sanitizer: Any, X: Any, table: Table, codec: CellCodec, *, obs
 
 
 def _warn_of_names(sanitizer: Any, names: Sequence[Any]) -> None:
-    """Warn, as scikit-learn does, that columns are identified by their order alone."""
+    """Warn, as scikit-learn does, that columns are identified only by their order."""
     named, fitted = all(isinstance(n, str) for n in names), hasattr(sanitizer, "feature_names_in_")
     if named == fitted:
         return
@@ -164,7 +164,7 @@ def _warn_of_names(sanitizer: Any, names: Sequence[Any]) -> None:
 # --- Surveys --------------------------------------------------------------------------------------
 
 
-# What to do with weights that are no counts.
+# Remedy for weights that are not counts.
 WEIGHTED = "give sanitizers survey=SurveyDesign(weights=...), with a column of them"
 
 
@@ -173,11 +173,11 @@ class Survey:
     """A survey's records, weighted, and their description."""
 
     summary: SurveySummary
-    records: SurveyRecords | None  # None: those kept are independent
+    records: SurveyRecords | None  # None if the remaining records are independent
 
 
 def check_survey(name: str, value: Any) -> None:
-    """Refuse what is not a survey's design."""
+    """Reject an invalid survey design."""
     if not isinstance(value, SurveyDesign | None):
         raise ValueError(
             f"{name}={value!r} must be None or a SurveyDesign, as in "
@@ -190,8 +190,8 @@ def read_survey(
 ) -> tuple[Any, Survey | None]:
     """Read the design of a public table; return the records, without its columns.
 
-    For an exact set an independent part of the records is kept, and they are as any others. Raises
-    ValueError if a column is missing or wrong, or the design lacks what an exact set needs.
+    For an exact set, only an independent part of the records is kept. Raises ValueError if a column
+    is missing or wrong, or the design lacks what an exact set needs.
     """
     design = sanitizer.survey
     if design is None:
@@ -234,7 +234,7 @@ def read_survey(
 
 
 def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRecords]:
-    """Fetch a lazy frame's distinct rows within clusters, with sums of weights."""
+    """Fetch the distinct rows of a lazy frame within clusters, with sums of weights."""
     design = sanitizer.survey
     needed = {
         "replicate_weights=": design.replicate_weights is not None,
@@ -255,12 +255,12 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
 
 
 def _entries(categories: Any) -> Iterable[Any]:
-    """Return what `categories` says of single columns."""
+    """Return the entries of `categories` for single columns."""
     return categories.values() if isinstance(categories, Mapping) else categories
 
 
 def _refuse_shared_columns(sanitizer: Any) -> None:
-    """Refuse columns that are named both for the design and for the record."""
+    """Reject columns that are named both for the design and for the record."""
     for parameter in ("sensitive", "observer_columns", "categories"):
         selected = getattr(sanitizer, parameter, None)
         named = selected if isinstance(selected, list | tuple | dict) else [selected]
@@ -274,7 +274,7 @@ def _refuse_shared_columns(sanitizer: Any) -> None:
 
 
 def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
-    """Refuse records without a secret, unless a missing one is among the declared categories."""
+    """Reject records without a secret, unless missing is among the declared categories."""
     sensitive, categories = sanitizer.sensitive, sanitizer.categories
     names = read_table(X).names
     for position in resolve_columns(X, slice(1) if sensitive is None else sensitive, names=names):
@@ -296,7 +296,7 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
 
 
 def records_of(sanitizer: Any, X: Any) -> Any:
-    """Return private records without the columns of a survey's design, which they need not have."""
+    """Return private records without the columns of a survey's design, which are optional there."""
     design = sanitizer.survey
     if design is None or lazy_frame(X) is not None:
         return X
@@ -310,9 +310,9 @@ def records_of(sanitizer: Any, X: Any) -> Any:
 def told_of_survey(
     survey: Survey | None, joint: JointDistribution, confidence_set: FittedSet, codes: Codes
 ) -> SurveySummary | None:
-    """Return the summary, with effective numbers of records where the set depends on them.
+    """Return the summary, with effective numbers of records if the set depends on them.
 
-    Warns PrivacyLeakWarning where there are too few clusters for an estimated covariance.
+    Warns PrivacyLeakWarning if there are too few clusters for an estimated covariance.
     """
     if survey is None or survey.records is None or confidence_set.rule != "survey":
         return None if survey is None else survey.summary

@@ -1,4 +1,4 @@
-"""From symbols to the reports of a table, in its container, and back: `decode`."""
+"""Conversion of symbols to the reports of a table, in its container, and back: `decode`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from skrldp.table.select import column_names, whole_numbers
 ENCODINGS = ("symbol", "onehot", "posterior", "cells")
 CONTAINERS = ("default", "pandas", "polars")
 
-_MAX_WORK = 2e9  # multiplications for a table of posteriors: some seconds
+_MAX_WORK = 2e9  # maximum multiplications for a table of posteriors: a few seconds
 
 
 def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) -> NDArray[Any]:
     """Probability of each category of each column given each report, at the public distribution.
 
     Returns (b, total number of categories): columns in the table's order, categories in the
-    alphabet's. A report that has probability 0 at the public distribution gets the marginal
-    distribution. Raises ValueError if the alphabets are too large for such a table.
+    alphabet's. Reports with probability 0 at the public distribution get the marginal distribution.
+    Raises ValueError if the alphabets are too large for such a table.
     """
     n_values = sum(len(codec.columns[position].categories) for position in codec.nonsensitive)
     n_symbols, work = mechanism.shape[0], mechanism.shape[1] * mechanism.shape[0] * n_values
@@ -65,9 +65,8 @@ def posterior(mechanism: Mechanism, joint: JointDistribution, codec: CellCodec) 
 def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     """Read the symbols of reports.
 
-    Shapes: `reports` (n,); returns `symbols` (n,). Returns `table`: the reports; a frame where a
-    series was given. Raises ValueError if there is more than one column, or a value is not a
-    symbol.
+    Shapes: `reports` (n,); returns `symbols` (n,). Returns `table`: the reports; a frame for a
+    series. Raises ValueError if there is more than one column, or a value is not a symbol.
     """
     reports = as_table(reports)
     table = read_table(reports)
@@ -95,7 +94,7 @@ def as_table(reports: Any) -> Any:
         refuse_masked(reports, "reports")
         array = np.asarray(reports)
         if array.ndim == 1:
-            if array.dtype.kind in "US":  # numpy may have made strings of a list's numbers
+            if array.dtype.kind in "US":  # numpy may have converted a list's numbers to strings
                 array = np.asarray(reports, dtype=object)
             return array[:, None]
     return reports
@@ -127,13 +126,13 @@ def blank_frame(names: Sequence[Any]) -> Any:
 
 
 def _common_dtype(codec: CellCodec) -> np.dtype[Any]:
-    """Dtype of an array that holds every category: of numbers if all are, else object."""
+    """Dtype of an array of all categories: numeric if all are numbers, otherwise object."""
     values = np.array([value for column in codec.columns for value in column.categories])
     return values.dtype if values.dtype.kind in "iuf" else np.dtype(object)
 
 
 def with_index_of(frame: Any, like: Any) -> Any:
-    """Give a pandas frame the index of another one of as many rows; leave the rest unchanged."""
+    """Set the index of a pandas frame to that of a table with the same number of rows."""
     table = read_table(like)
     if not table.is_array and table.source.implementation.is_pandas_like():
         frame.index = own_index(table.source.to_native().index)
@@ -141,7 +140,7 @@ def with_index_of(frame: Any, like: Any) -> Any:
 
 
 def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
-    """Give an array the container of a user's table: its library and index.
+    """Convert an array to the container of a user's table, with its library and index.
 
     Shapes: `numbers` (n, len(names)).
     """
@@ -152,7 +151,7 @@ def as_frame(numbers: NDArray[Any], names: Sequence[str], like: Any) -> Any:
 
 
 def to_container(output: Any, names: Sequence[str], container: str) -> Any:
-    """Move an output to the library that `set_output` asks for."""
+    """Convert an output to the library that `set_output` specifies."""
     if container == "default":
         return output
     if isinstance(output, np.ndarray):
@@ -164,9 +163,9 @@ def to_container(output: Any, names: Sequence[str], container: str) -> Any:
 
 
 def as_categories(frame: Any, sizes: Mapping[str, int], container: str) -> Any:
-    """Turn columns of numbers into categories of a chosen container, the numbers below each size.
+    """Convert columns of integers to categoricals of a chosen container, with the given sizes.
 
-    Numbers of reports have no order, and models take a column of numbers for a quantity.
+    Indices of reports have no order, but models treat a column of numbers as a quantity.
     """
     if container == "pandas":
         import pandas as pd
@@ -187,7 +186,7 @@ def as_categories(frame: Any, sizes: Mapping[str, int], container: str) -> Any:
 def _frame(array: NDArray[Any], names: Sequence[str], library: Any) -> Any:
     if array.dtype != object:
         return nw.from_numpy(array, schema=list(names), backend=library).to_native()
-    # Columns of Python objects: each finds its own dtype.
+    # Columns of Python objects: the dtype of each is inferred.
     columns = {name: array[:, index].tolist() for index, name in enumerate(names)}
     return nw.from_dict(columns, backend=library).to_native()
 
@@ -196,35 +195,35 @@ def _frame(array: NDArray[Any], names: Sequence[str], library: Any) -> Any:
 
 
 class TableTransformer(BaseEstimator):
-    """The part of a transformer of tables that is about containers, tags and its own table.
+    """The methods of a transformer for containers, tags and the table of its fit.
 
-    It is not a TransformerMixin, which would wrap outputs: frames would become arrays and back, and
-    lose dtypes and the order of categories.
+    It is not a TransformerMixin, which would convert frames to arrays and back, and so lose dtypes
+    and the order of categories.
     """
 
     _fitted: Any  # a dataclass with `reported_itself`
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit on a table and report the same records: for experiments, not to protect people.
+        """Fit on a table and report the same records, for experiments, not to protect people.
 
-        The mechanism depends on every record that `fit` is given, and that dependence is not
-        private. To protect people, call `fit` with public records and `transform` with the private
-        ones.
+        The mechanism depends on every record passed to `fit`, and this dependence is not private.
+        To protect people, call `fit` with public records and `transform` with the private ones.
 
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
             The table.
         y : ignored
-            Not used; present for API consistency. Labels of private records are columns of X: in
-            a pipeline, what is given as `y` passes every transformer raw, and no promise covers it.
+            Not used; present for API consistency. Labels of private records are columns of X,
+            because `y` passes unchanged through a pipeline's transformers, and the guarantee does
+            not cover it.
         **fit_params
-            Given to `fit`: ``sample_weight``.
+            Passed to `fit`: ``sample_weight``.
 
         Returns
         -------
         array or data frame of n rows
-            As `transform` returns it.
+            As returned by `transform`.
         """
         column_names(X)  # raises an error if X is not a table at hand
         reports = self.fit(X, y, **fit_params).transform(X)
@@ -239,7 +238,7 @@ class TableTransformer(BaseEstimator):
         transform : {"default", "pandas", "polars"} or None
             "default" is the container of the input; None changes nothing. It takes precedence over
             scikit-learn's global setting ``transform_output``. In "pandas" and "polars", symbols
-            are a category, as models take columns of numbers for quantities.
+            are categoricals, because models treat columns of numbers as quantities.
 
         Returns
         -------
@@ -262,6 +261,6 @@ class TableTransformer(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.input_tags.allow_nan = True  # missing is a category where the public table has it
+        tags.input_tags.allow_nan = True  # missing is a category if the public table contains it
         tags.transformer_tags = TransformerTags(preserves_dtype=[])
         return tags

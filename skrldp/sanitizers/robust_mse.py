@@ -40,7 +40,7 @@ from skrldp.sets.parameter_objects import RenyiBall
 # --- The set for the worst expected cost: of joint distributions, apart from the privacy set ------
 
 
-PUBLIC_ALONE = RenyiSet(1.0, 0.0)  # one distribution, of whatever order
+PUBLIC_ALONE = RenyiSet(1.0, 0.0)  # one distribution, for any order
 
 _USE = "RenyiBall(alpha=1, radius='finite-sample'), another RenyiBall or AllDistributions()"
 
@@ -50,9 +50,10 @@ def fit_utility_set(
 ) -> tuple[Any, FittedSet]:
     """Make the set for the worst expected cost around a public distribution.
 
-    Returns `chosen`: a copy of what was chosen, with its radius ``B_``. None is the set for privacy
-    if that is one of joint distributions, or else a Kullback-Leibler ball that corresponds to it.
-    Raises ValueError if its parameters are out of range, or it says nothing of the marginal of S.
+    Returns `chosen`: a copy of the chosen set, with its radius ``B_``. The default, None, is the
+    set for privacy if that is one of joint distributions, or otherwise the corresponding
+    Kullback-Leibler ball. Raises ValueError if its parameters are out of range, or it does not
+    limit the marginal of S.
     """
     fitted: FittedSet
     if chosen is not None:
@@ -72,7 +73,7 @@ def fit_utility_set(
 
 
 def over_set(useful: FittedSet, private: FittedSet) -> str:
-    """State in words which set the worst distance is over, and with which betas."""
+    """State in words over which set the worst distance is, and with which betas."""
     known = (("utility", useful.beta), ("privacy", private.beta))
     betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
     return f"{useful.describe()}; {betas}" if betas else useful.describe()
@@ -93,7 +94,7 @@ def worst_distance(
 
     Shapes: returns (a1 * a2,).
     """
-    assert design.distance is not None  # RobustMSE's design gives it
+    assert design.distance is not None  # from RobustMSE's design
     return expected_distance(joint, design.distance, uncertainty).worst(design.mechanism.matrix)
 
 
@@ -102,10 +103,11 @@ def worst_distance(
 
 @with_parameters
 class RobustMSESanitizer(ObservingSanitizer):
-    """The private mechanism with the least expected distance of the report from U.
+    """The private mechanism with the smallest expected distance of the report from U.
 
     Utility and privacy can each be required at every distribution of an uncertainty set, or at the
-    public distribution alone. These are the four problems of the paper, where both have one set:
+    public distribution alone. These are the four problems of the paper, which uses one set for
+    both:
 
     ================  =====================  ======================
     ISIT              ``robust_utility``     ``robust_privacy``
@@ -124,22 +126,23 @@ class RobustMSESanitizer(ObservingSanitizer):
         The set for the worst expected distance, with its own beta. None is the privacy set, or
         for a LikelihoodRatioSet a ball of order 1 with its beta, rule and drift.
     robust_utility : bool, default=True
-        Whether the distance is that at the worst distribution of `utility_uncertainty`.
+        Whether to minimise the distance at the worst distribution of `utility_uncertainty`, rather
+        than at the public one.
     robust_privacy : bool, default=True
-        False is private at the public distribution alone: **not to protect people**.
+        False guarantees privacy at the public distribution alone: **not for protecting people**.
     distance : {"auto", "squared", "absolute", "hamming"}, callable or array, default="auto"
         Distance of the report y from U. "hamming" counts columns that differ; "auto" is "squared"
         for one column of numbers. A callable is given u and y; an array has a row for each u.
     {observe}
     solver : {"auto"}, default="auto"
-        "auto" follows a central path, and where there is none, adds cuts to a linear program.
+        "auto" follows a central path or, if there is none, adds cuts to a linear program.
     {time_limit, n_jobs}
     encode : {"symbol", "onehot", "posterior", "cells"}, optional
-        Form of the reports: a number, columns of 0 and 1, probabilities of each category given the
-        report, or the value of U that is reported (None).
+        Form of the reports: an integer, columns of 0 and 1, probabilities of each category given
+        the report, or the reported value of U (None).
     {handle_unknown, random_state}
     verbose : int, default=0
-        If positive, `fit` prints what it does.
+        If positive, `fit` prints its progress.
 
     Attributes
     ----------
@@ -147,8 +150,8 @@ class RobustMSESanitizer(ObservingSanitizer):
     utility_uncertainty_ : RenyiBall or AllDistributions
         The set for the worst expected distance; ``B_`` is its radius, in nats.
     mechanism_ : Mechanism
-        The mechanism that is sampled; its ``symbols`` are the values of U that are reported.
-        ``mechanism_.to_json()`` is all that a client needs.
+        The sampled mechanism; its ``symbols`` are the reported values of U. A client needs only
+        ``mechanism_.to_json()``.
     certificate_ : Certificate
         Proof that ``mechanism_`` leaks at most ``certificate_.eps <= eps``, at all distributions of
         the set or, without robust privacy, at the public distribution.
@@ -156,15 +159,15 @@ class RobustMSESanitizer(ObservingSanitizer):
         How the mechanism was found: solver, status, distance with its lower bound and gap, time.
     {information_by_secret_}
     distance_ : str, callable or array
-        The distance that was taken: "squared" or "hamming" for "auto", and else `distance`.
+        The distance that was used: "squared" or "hamming" for "auto", otherwise `distance`.
     distortion_ : float
-        Expected distance at the public distribution of the mechanism as it is sampled.
+        Expected distance of the sampled mechanism at the public distribution.
     worst_case_distortion_ : float
         Upper bound on the expected distance at every distribution of ``utility_uncertainty_``,
-        whether the design asked for it or not. It holds for the true distribution except with
-        probability ``utility_uncertainty_.beta``, as far as the radius comes from a beta.
+        whether the design minimised it or not. If the radius was computed from a beta, it holds for
+        the true distribution except with probability ``utility_uncertainty_.beta``.
     worst_case_distribution_ : array of shape (a1, a2)
-        A distribution of that set that (nearly) attains it.
+        A distribution of that set that nearly attains it.
     {n_iter_, n_features_in_, feature_names_in_}
 
     Raises
@@ -286,23 +289,23 @@ class RobustMSESanitizer(ObservingSanitizer):
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the expected distance of the report from U at the distribution of a table.
 
-        It says how close one report is to the value of one record. It does not say how well shares
-        or means are estimated from many reports: for that, give a search the scorer of
+        It measures how close one report is to the value of one record, not how precisely shares or
+        means are estimated from many reports. For the latter, search with the scorer of
         :func:`~skrldp.model_selection.neg_std_error_scorer`.
 
         Parameters
         ----------
         X : array, list of rows, or data frame of shape (n, n_columns)
-            Records; nothing is reported about them.
+            Records, which are only counted, not reported.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for.
+            How many records each row represents.
 
         Returns
         -------
         float
-            At most 0. It is not private: it depends on X.
+            At most 0. It is not private, because it depends on X.
         """
         fitted = self._state()
         distribution = self._distribution_of(X, sample_weight, fitted)

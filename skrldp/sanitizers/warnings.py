@@ -24,23 +24,23 @@ from skrldp.table.columns import Rare
 from skrldp.table.numbers import FEW_OF_EACH
 from skrldp.targets import WeightedFunctions, target_in_words
 
-# Warn of an asymptotic set that may miss the truth so many times as often as beta says. Below that,
-# estimates from a table are too inexact, and sets that are nearly right would be warned of.
+# Warn about an asymptotic set that may miss the truth more often than this multiple of beta. Below
+# it, estimates from a table are too imprecise, and nearly correct sets would cause warnings.
 _TOO_OFTEN = 2.0
-_FEW_RECORDS = 10  # in a cell
-_USELESS = 0.3  # part of the range: with larger standard errors, intervals contain most of it
+_FEW_RECORDS = 10  # records in a cell
+_USELESS = 0.3  # share of the range: with larger standard errors, intervals contain most of it
 _NAMED = 3  # targets
-_MANY_VALUES = 50  # from which a column may look like an identifier
+_MANY_VALUES = 50  # distinct values from which a column may look like an identifier
 _FEW_CLUSTERS = 10  # of a survey
-_SHOWN = 3  # columns that are not protected
-_LONGEST = 80  # characters of rare values that are named: combinations of many columns are not
+_SHOWN = 3  # maximum number of unprotected columns to name
+_LONGEST = 80  # maximum characters of rare values to list: combinations of many columns are omitted
 _ROOM = __name__.rpartition(".")[0]
 
 
 def explain_rare_cells(main_set: FittedSet, joint: JointDistribution) -> str:
-    """State how often an asymptotic set may miss because of rare cells; nothing if it is as stated.
+    """State how often an asymptotic set may miss because of rare cells; empty if as stated.
 
-    Returns str: a sentence without its first capital letter and its full stop.
+    Returns str: a sentence without its initial capital letter and full stop.
     """
     if main_set.beta is None:
         return ""
@@ -64,7 +64,7 @@ def warn_of_weak_sets(
     joint: JointDistribution,
     more_sets: Iterable[tuple[FittedSet, JointDistribution]] = (),
 ) -> None:
-    """Warn where a set of distributions, around its table, is smaller than a user may think."""
+    """Warn if a set of distributions is smaller than a user may expect."""
     if main_set.is_point:
         _warn(f"the uncertainty set has radius 0: {POINT_ALONE}.", PrivacyLeakWarning)
         return
@@ -77,7 +77,7 @@ def warn_of_weak_sets(
 def warn_of_rare_values(
     joint: JointDistribution, sets: Iterable[FittedSet], codec: CellCodec, most_cells: int
 ) -> bool:
-    """Warn where a stated confidence level does not hold for the values that were learned.
+    """Warn if a stated confidence level does not hold for learned values.
 
     Returns bool: whether it warned.
     """
@@ -106,7 +106,7 @@ def warn_of_rare_values(
 
 
 def _rare_in_words(rare: Rare, minimum: int) -> str:
-    """Name columns, or all of U, and say what is wrong with their values."""
+    """Name columns, or all of U, and the problem of their values."""
     is_single, which = len(rare.names) == 1, _named(rare.names)
     have = "has" if is_single else "have"
     if not rare.n:
@@ -123,7 +123,7 @@ def _named(names: Sequence[Any]) -> str:
 
 
 def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
-    """Warn, before a design that takes long, of combinations that `transform` will refuse."""
+    """Warn, before a long design, about combinations that `transform` will reject."""
     for group, positions, n in (
         ("S", codec.sensitive, codec.n_secrets),
         ("U", codec.nonsensitive, codec.n_values),
@@ -151,7 +151,7 @@ def _of_product(codec: CellCodec) -> int:
 
 
 def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
-    """Warn of columns of U with few records of each of many values."""
+    """Warn about columns of U with many values and few records of each."""
     minimum = max(_MANY_VALUES, joint.n / FEW_OF_EACH)
     for column in (codec.columns[position] for position in codec.nonsensitive):
         if not column.declared and len(column) >= minimum and not _is_fold():
@@ -165,9 +165,9 @@ def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
 
 
 def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) -> None:
-    """Warn of a secret whose public records, not few, have less than half of the declared values.
+    """Warn about a frequent secret whose public records lack half of the declared values.
 
-    A table of other people, such as of the married alone, looks so.
+    This indicates a table of a different population, for example only of married people.
     """
     if joint.alphabet != "declared" or all(ball.beta is None for ball in sets) or _is_fold():
         return
@@ -185,7 +185,7 @@ def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) ->
 
 
 def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
-    """Warn of targets that as many reports as public records would hardly estimate.
+    """Warn about targets that as many reports as public records would estimate poorly.
 
     Shapes: `errors` (m,).
     """
@@ -204,7 +204,7 @@ def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
 
 
 def _is_fold() -> bool:
-    """Whether a search or cross-validation fits this on a fold: nobody uses that mechanism."""
+    """Whether a search or cross-validation fits this on a fold, whose mechanism nobody uses."""
     frame, searches = inspect.currentframe(), False
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
@@ -216,7 +216,7 @@ def _is_fold() -> bool:
 
 
 def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) -> None:
-    """Warn where a survey has too few clusters for its covariance to be reliable."""
+    """Warn if a survey has too few clusters for a reliable covariance."""
     few = [i for i, number in enumerate(clusters) if 0 < number < _FEW_CLUSTERS]
     if few or degrees < _FEW_CLUSTERS:
         which = ", ".join(f"{clusters[i]} for {secrets[i]!r}" for i in few[:3])
@@ -230,7 +230,7 @@ def warn_of_few_clusters(clusters: Any, secrets: Sequence[Any], degrees: int) ->
 
 
 def warn_of_first_column(names: Sequence[Any]) -> None:
-    """Warn that the first column is taken as S, and that the others are not protected."""
+    """Warn that the first column is used as S, and that the others are not protected."""
     if len(names) < 2:
         return
     first, *further = (repr(name) if isinstance(name, str) else str(name) for name in names)
@@ -245,7 +245,7 @@ def warn_of_first_column(names: Sequence[Any]) -> None:
 
 
 def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
-    """Print before a design, if that is requested, that the design will take a while."""
+    """Print before a long design, if requested, that it will take a while."""
     (a1, a2), slow_from = joint.counts.shape, sanitizer._slow_from
     if sanitizer.verbose and a1 * a2 > slow_from:
         pairs = a1 * (a1 - 1) // 2
@@ -266,9 +266,9 @@ _STOPPED = {
 
 
 def explain_limit(solution: Solution) -> str:
-    """State at which limit a design stopped; nothing if there is nothing left to gain.
+    """State at which limit a design stopped; empty if no gain was left.
 
-    Returns str: sentences, of which the first has no capital letter.
+    Returns str: sentences, without the initial capital letter.
     """
     if solution.status not in _STOPPED or not solution.gap > 0:
         return ""
@@ -281,13 +281,13 @@ def explain_limit(solution: Solution) -> str:
 
 
 def warn_of_limits(solution: Solution) -> None:
-    """Warn where a design stopped at one of its limits with something left to gain."""
+    """Warn if a design stopped at one of its limits with some gain left."""
     if explanation := explain_limit(solution):
         _warn(explanation, ConvergenceWarning)
 
 
 def _warn(message: str, category: type[Warning]) -> None:
-    """Warn of the line outside this room from which it was called."""
+    """Warn at the line outside this package that made the call."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_ROOM):
         frame, level = frame.f_back, level + 1
