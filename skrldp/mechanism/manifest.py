@@ -157,83 +157,23 @@ def orders_of(
     return orders
 
 
-# --- The manifest ---------------------------------------------------------------------------------
-
-
-_ROWS = 1 << 15  # rows drawn at a time, as many as samplers draw from row-wise streams
+# --- The columns of all blocks --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Manifest(ReadOnly):
-    """The mechanisms of blocks of columns, and each block's probability; immutable.
+class BlockColumns(ReadOnly):
+    """The columns of blocks of one table, and the order of each block's cells; immutable.
 
-    A person's report is a pair: a block, drawn independently of the record, and a report of the
-    block's mechanism. The pair therefore leaks no more than the mechanism that leaks most. Make a
-    manifest with :meth:`of` or :meth:`from_json`.
-
-    Attributes
-    ----------
-    mechanisms : tuple of m Mechanism
-        One for each block, with the same columns of S and the same secrets. The values of each are
-        all combinations of its columns' categories. Alternatively, all columns of all mechanisms
-        are sensitive, and the block's columns are those of S.
-    weights : integer array of shape (m,)
-        Relative frequency of each block; the sum is ``2**bits``.
-
-    Raises
-    ------
-    ValueError
-        If the mechanisms are inconsistent, or the weights are not a distribution.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skrldp import Mechanism
-    >>> from skrldp.mechanism.manifest import Manifest
-    >>> one = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("a", "b"))
-    >>> parts = [one.named(None, [("ill", True), (name, False)]) for name in ("home", "work")]
-    >>> manifest = Manifest.of(parts, [0.25, 0.75])
-    >>> manifest.blocks, manifest.shares.tolist()
-    ((('home',), ('work',)), [0.25, 0.75])
+    Raises ValueError if the mechanisms of the blocks are inconsistent.
     """
 
     mechanisms: tuple[Mechanism, ...]
-    weights: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         """Check that the mechanisms are consistent."""
         super().__post_init__()
         check_together(self.mechanisms)
-        if len(self.weights) != len(self.mechanisms):
-            raise ValueError(
-                f"Expected one weight for each of {len(self.mechanisms):,} mechanisms, got "
-                f"{len(self.weights):,} weights."
-            )
-        _ = self.sampler, self.columns, self.encoders  # which check the rest
-
-    @staticmethod
-    def of(mechanisms: Sequence[Mechanism], shares: ArrayLike) -> "Manifest":
-        """Make a manifest of mechanisms and the probabilities of their blocks.
-
-        Parameters
-        ----------
-        mechanisms : sequence of m Mechanism
-            One for each block.
-        shares : array of shape (m,)
-            Probability that a person reports the block; rounded to a multiple of ``2**-bits``.
-
-        Returns
-        -------
-        Manifest
-
-        Raises
-        ------
-        ValueError
-            If the shares are not a distribution, or the mechanisms are inconsistent.
-        """
-        return Manifest(tuple(mechanisms), weights_of(shares))
-
-    # -- its parts --------------------------------------------------------------------------------
+        _ = self.columns, self.encoders  # which check the rest
 
     @property
     def blocks(self) -> tuple[tuple[Any, ...], ...]:
@@ -303,31 +243,6 @@ class Manifest(ReadOnly):
     def _orders(self) -> list[NDArray[np.int64] | None]:
         return orders_of(self.mechanisms, self._columns, self.places)
 
-    @cached_property
-    def sampler(self) -> AliasTable:
-        """The table from which blocks are drawn, with a single cell for all records."""
-        return AliasTable.from_weights(self.weights[:, None], slot_bits(len(self.weights)))
-
-    @property
-    def shares(self) -> Floats:
-        """Probability of each block, shape (m,)."""
-        return np.asarray(self.weights / 2.0 ** slot_bits(len(self.weights)))
-
-    # -- what it promises -------------------------------------------------------------------------
-
-    @cached_property
-    def claims(self) -> Claims | None:
-        """The claims about a report of any block, the weakest of all; None if a block has none."""
-        claims = [mechanism.claims for mechanism in self.mechanisms if mechanism.claims is not None]
-        return Claims.merged(claims) if len(claims) == len(self.mechanisms) else None
-
-    @property
-    def eps(self) -> float | None:
-        """Proven leakage of a report, in nats: that of the worst block; None if not claimed."""
-        return None if self.claims is None else self.claims.eps
-
-    # -- reports ----------------------------------------------------------------------------------
-
     def cells(
         self, block: int, secrets: NDArray[Any], values: Sequence[NDArray[Any]], rows: Any
     ) -> Any:
@@ -356,6 +271,108 @@ class Manifest(ReadOnly):
             return by_cell
         shape = (*by_cell.shape[:-1], -1, len(order))
         return np.asarray(by_cell.reshape(shape)[..., order].reshape(by_cell.shape))
+
+
+# --- The manifest ---------------------------------------------------------------------------------
+
+
+_ROWS = 1 << 15  # rows drawn at a time, as many as samplers draw from row-wise streams
+
+
+@dataclass(frozen=True, eq=False)
+class Manifest(BlockColumns):
+    """The mechanisms of blocks of columns, and each block's probability; immutable.
+
+    A person's report is a pair: a block, drawn independently of the record, and a report of the
+    block's mechanism. The pair therefore leaks no more than the mechanism that leaks most. Make a
+    manifest with :meth:`of` or :meth:`from_json`.
+
+    Attributes
+    ----------
+    mechanisms : tuple of m Mechanism
+        One for each block, with the same columns of S and the same secrets. The values of each are
+        all combinations of its columns' categories. Alternatively, all columns of all mechanisms
+        are sensitive, and the block's columns are those of S.
+    weights : integer array of shape (m,)
+        Relative frequency of each block; the sum is ``2**bits``.
+
+    Raises
+    ------
+    ValueError
+        If the mechanisms are inconsistent, or the weights are not a distribution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skrldp import Mechanism
+    >>> from skrldp.mechanism.manifest import Manifest
+    >>> one = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("a", "b"))
+    >>> parts = [one.named(None, [("ill", True), (name, False)]) for name in ("home", "work")]
+    >>> manifest = Manifest.of(parts, [0.25, 0.75])
+    >>> manifest.blocks, manifest.shares.tolist()
+    ((('home',), ('work',)), [0.25, 0.75])
+    """
+
+    weights: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Check the mechanisms, and that each has a weight."""
+        super().__post_init__()
+        if len(self.weights) != len(self.mechanisms):
+            raise ValueError(
+                f"Expected one weight for each of {len(self.mechanisms):,} mechanisms, got "
+                f"{len(self.weights):,} weights."
+            )
+        _ = self.sampler  # which checks the rest
+
+    @staticmethod
+    def of(mechanisms: Sequence[Mechanism], shares: ArrayLike) -> "Manifest":
+        """Make a manifest of mechanisms and the probabilities of their blocks.
+
+        Parameters
+        ----------
+        mechanisms : sequence of m Mechanism
+            One for each block.
+        shares : array of shape (m,)
+            Probability that a person reports the block; rounded to a multiple of ``2**-bits``.
+
+        Returns
+        -------
+        Manifest
+
+        Raises
+        ------
+        ValueError
+            If the shares are not a distribution, or the mechanisms are inconsistent.
+        """
+        return Manifest(tuple(mechanisms), weights_of(shares))
+
+    # -- how blocks are drawn ---------------------------------------------------------------------
+
+    @cached_property
+    def sampler(self) -> AliasTable:
+        """The table from which blocks are drawn, with a single cell for all records."""
+        return AliasTable.from_weights(self.weights[:, None], slot_bits(len(self.weights)))
+
+    @property
+    def shares(self) -> Floats:
+        """Probability of each block, shape (m,)."""
+        return np.asarray(self.weights / 2.0 ** slot_bits(len(self.weights)))
+
+    # -- what it promises -------------------------------------------------------------------------
+
+    @cached_property
+    def claims(self) -> Claims | None:
+        """The claims about a report of any block, the weakest of all; None if a block has none."""
+        claims = [mechanism.claims for mechanism in self.mechanisms if mechanism.claims is not None]
+        return Claims.merged(claims) if len(claims) == len(self.mechanisms) else None
+
+    @property
+    def eps(self) -> float | None:
+        """Proven leakage of a report, in nats: that of the worst block; None if not claimed."""
+        return None if self.claims is None else self.claims.eps
+
+    # -- reports ----------------------------------------------------------------------------------
 
     def leakage(self, table: Any, sample_weight: ArrayLike | None = None) -> float:
         """Realised ε among some records: the largest :meth:`Mechanism.leakage` of a block.

@@ -3,32 +3,31 @@
 import math
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from skrldp._params import as_list, is_whole
 from skrldp.alphabet.columns import listed
-from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.alphabet.values import brief
 from skrldp.design.limits import part_of_larger_work
 from skrldp.joint import as_counts
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.a_optimal import AOptimalSanitizer
 from skrldp.sanitizers.base import BaseSanitizer
-from skrldp.sanitizers.parameters import default_uncertainty
-from skrldp.sanitizers.private_reports import Pilot, pilots_of_block
+from skrldp.sanitizers.parameters import default_uncertainty, grouping_of
+from skrldp.sanitizers.private_reports import Pilot, listed_categories, pilots_of_block
 from skrldp.sanitizers.public_table import WEIGHTED, check_weights
-from skrldp.table.columns import MOST_CATEGORIES, learn_column
+from skrldp.table.columns import MOST_CATEGORIES, given_categories
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
-from skrldp.table.learned_categories import MAX_CELLS
-from skrldp.table.read import lazy_frame, read_table
-from skrldp.table.select import resolve_columns, row_contents, take_rows, with_columns
+from skrldp.table.learned_categories import MAX_CELLS, learn_columns
+from skrldp.table.read import Table, lazy_frame
+from skrldp.table.select import resolve_columns, row_contents
 from skrldp.targets import Contrast
 
 _NAMED = ("singles", "pairs")
@@ -118,7 +117,6 @@ def design_of(
     block: Sequence[int],
     known: Sequence[int],
     beta: float,
-    categories: Any,
 ) -> BaseSanitizer:
     """Return the sanitizer of a block, not yet fitted."""
     columns = sorted({*secret, *block})
@@ -130,7 +128,7 @@ def design_of(
     parameters: dict[str, Any] = {
         "eps": sanitizer.eps,
         "sensitive": [position_of[column] for column in secret] or slice(None),
-        "categories": _own_categories(categories, names, columns, block),
+        "categories": _own_categories(sanitizer.categories, names, columns, block),
         "uncertainty": uncertainty,
         "encode": "symbol",
     }
@@ -169,8 +167,9 @@ def _own_categories(
     """Return `categories` for a block's columns, all combinations of which are cells."""
     if isinstance(categories, str):
         return "product" if len(block) > 1 and categories == "auto" else categories
-    values_of = [categories.get(names[i], "auto") for i in columns]
-    if all(isinstance(values, str) and values == "auto" for values in values_of):
+    given = given_categories(categories, names)
+    values_of = ["auto" if given[i] is None else given[i] for i in columns]
+    if all(given[i] is None for i in columns):
         return "product"
     names_of = [names[i] for i in columns]
     return (
@@ -179,72 +178,66 @@ def _own_categories(
 
 
 def tables_of(
+    sanitizer: Any,
     X: Any,
+    secret: Sequence[int],
     columns: Sequence[Sequence[int]],
     sample_weight: ArrayLike | None,
-) -> list[tuple[Any, Any]]:
-    """Return several selections of columns of a table, with the weights of their rows.
+    designs: Sequence[BaseSanitizer],
+) -> list[Table]:
+    """Return the columns of each design, with what was learned of them.
 
-    Rows that are distinct in the table may coincide in selected columns, so their counts are
-    summed. For a lazy frame, its engine counts them for all blocks at once. Raises ValueError if
-    the weights cannot be counts of the table's rows.
+    The columns of a table at hand are learned once. A lazy frame counts its distinct rows for all
+    designs at once, and each of these tables is learned by itself. Raises ValueError if the weights
+    cannot be counts of the table's rows.
     """
     refuse_weights(X, sample_weight)
+    grouping = grouping_of(designs[0], designs[0].uncertainty)
     lazy = lazy_frame(X)
-    if lazy is not None:
-        return distinct_rows_of(lazy, columns, MAX_CELLS)
-    if sample_weight is None:
-        return [(with_columns(X, positions), None) for positions in columns]
+    if lazy is None:
+        records = None if sample_weight is None else _records(X, sample_weight)
+        sensitive = list(secret) or slice(None)
+        learned = learn_columns(X, sensitive, sanitizer.categories, grouping, records)
+        return [learned.of_columns(positions) for positions in columns]
+    return [
+        learn_columns(rows, design.sensitive, design.categories, grouping)
+        for rows, design in zip(distinct_rows_of(lazy, columns, MAX_CELLS), designs, strict=True)
+    ]
+
+
+def _sizes_of(tables: Sequence[Table], columns: Sequence[Sequence[int]]) -> dict[int, float]:
+    """Return the number of categories of each column, by position."""
+    return {
+        position: math.inf if learned is None else len(learned[0])
+        for table, positions in zip(tables, columns, strict=True)
+        for position, learned in zip(positions, table.learned, strict=True)
+    }
+
+
+def _records(X: Any, sample_weight: ArrayLike) -> NDArray[np.int64]:
+    """Return how many records each row of a table stands for, (n,)."""
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
     weights = as_counts(sample_weight, len(rows), table=X, weighted=WEIGHTED)
     check_weights(weights, rows)
-    tables = []
-    for positions in columns:
-        table = with_columns(X, positions)
-        _, first, kinds = np.unique(row_contents(table), return_index=True, return_inverse=True)
-        is_first = np.zeros(len(rows), dtype=bool)
-        is_first[first] = True
-        counts = np.bincount(kinds.reshape(-1), weights)[np.argsort(first)]
-        tables.append((take_rows(table, is_first), counts))
-    return tables
+    return weights.astype(np.int64)
 
 
 def _without_table(
+    sanitizer: Any,
     pilots: Sequence[Pilot],
     columns: Sequence[Sequence[int]],
     names: Sequence[Any],
-    sample_weight: Any,
-) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-    """Return the input for each block's fit, and a table of its cells; None if all are the same."""
-    fitted_with, read = [], []
+) -> tuple[list[list[Pilot] | None], list[int]]:
+    """Return what each block is fitted with in place of a table, and its number of cells."""
+    if not pilots:
+        sizes = [len(values) for values in listed_categories(sanitizer.categories)[1]]
+        return [None] * len(columns), [math.prod(sizes[i] for i in block) for block in columns]
+    fitted_with = []
     for positions in columns:
-        own_names = [names[position] for position in positions]
-        called = range(len(own_names)) if all(map(is_whole, own_names)) else own_names
-        of_block = pilots_of_block(pilots, own_names, called) if pilots else None
-        fitted_with.append((of_block, sample_weight))
-        read.append((None if of_block is None else of_block[0].rows, None))
-    return fitted_with, read
-
-
-# --- Alphabets ------------------------------------------------------------------------------------
-
-
-def alphabets_of(categories: Any, names: Sequence[Any]) -> Any:
-    """Read the parameter `categories`: a word, or a dict of columns."""
-    if isinstance(categories, str):
-        return categories
-    if hasattr(categories, "get"):
-        by_name = dict(categories)
-        strange = [key for key in by_name if key not in names]
-        if strange:
-            raise ValueError(f"categories has keys that are not columns: [{listed(strange)}].")
-        return by_name
-    alphabets = list(categories)
-    if len(alphabets) != len(names):
-        raise ValueError(
-            f"categories lists {len(alphabets)} alphabets, but the table has {len(names)} columns."
-        )
-    return dict(zip(names, alphabets, strict=True))
+        block_names = [names[position] for position in positions]
+        called = range(len(block_names)) if all(map(is_whole, block_names)) else block_names
+        fitted_with.append(pilots_of_block(pilots, block_names, called))
+    return list(fitted_with), [of_block[0].mechanism.shape[1] for of_block in fitted_with]
 
 
 # --- Sizes of blocks, before any of them is designed ----------------------------------------------
@@ -256,7 +249,7 @@ _SHOWN = 2  # blocks that a message names
 def refuse_large_blocks(
     base: BaseSanitizer,
     blocks: Sequence[Sequence[int]],
-    sizes: dict[int, float],
+    sizes: Mapping[int, float],
     secret: Sequence[int],
     names: Sequence[Any],
 ) -> None:
@@ -293,34 +286,6 @@ def _number(n: float) -> str:
     return f"{int(n):,}" if math.isfinite(n) else f"more than {MOST_CATEGORIES:,}"
 
 
-def sizes_of(
-    tables: Sequence[tuple[Any, Any]],
-    columns: Sequence[Sequence[int]],
-    categories: Any,
-    names: Sequence[Any],
-) -> dict[int, float]:
-    """Count the categories of each column: those declared, or otherwise those in the tables."""
-    sizes: dict[int, float] = {}
-    for (table, _), positions in zip(tables, columns, strict=True):
-        for position, number in enumerate(positions):
-            if number not in sizes:
-                values = categories
-                if not isinstance(values, str):
-                    values = categories.get(names[number], "auto")
-                if not isinstance(values, str):
-                    size = values.n_bins if isinstance(values, Bins) else len(_listed(values))
-                    sizes[number] = size
-                    continue
-                read = read_table(table)
-                learned = learn_column(read, position, "dtype" if values == "dtype" else None)
-                sizes[number] = math.inf if learned is None else len(learned[0])
-    return sizes
-
-
-def _listed(values: Any) -> Any:
-    return values.categories if isinstance(values, Knots) else list(values)
-
-
 # --- Designs --------------------------------------------------------------------------------------
 
 
@@ -347,22 +312,22 @@ def design_blocks(
     `pilots` are the reports that replace the table X, which then has no records, or None.
     """
     blocks = blocks_of(sanitizer, X, names, secret, known)
-    categories = alphabets_of(sanitizer.categories, names)
     columns = [sorted({*secret, *block}) for block in blocks]
-    if pilots is None:
-        tables = read = tables_of(X, columns, sample_weight)
-    else:
-        tables, read = _without_table(pilots, columns, names, sample_weight)
-    sizes = sizes_of(read, columns, categories, names)
-    refuse_large_blocks(base, blocks, sizes, secret, names)
     beta = sanitizer.beta / len(blocks)
-    designs = [
-        design_of(sanitizer, base, names, secret, block, known, beta, categories)
-        for block in blocks
-    ]
+    designs = [design_of(sanitizer, base, names, secret, block, known, beta) for block in blocks]
+    data: Sequence[Any]
+    cells: Sequence[float]
+    if pilots is None:
+        data = tables = tables_of(sanitizer, X, secret, columns, sample_weight, designs)
+        sizes = _sizes_of(tables, columns)
+        refuse_large_blocks(base, blocks, sizes, secret, names)
+        cells = [math.prod(sizes[position] for position in positions) for positions in columns]
+    elif sample_weight is None:
+        data, cells = _without_table(sanitizer, pilots, columns, names)
+    else:
+        raise ValueError("sample_weight needs the records of a public table: leave it out.")
     named = [[names[position] for position in block] for block in blocks]
-    cells = [math.prod(sizes[position] for position in positions) for positions in columns]
-    fits = _side_by_side(designs, tables, named, cells, sanitizer)
+    fits = _side_by_side(designs, data, named, cells, sanitizer)
     _warn_once([messages for _, messages in fits], named)
     mechanisms = tuple(
         fitted.mechanism_.named(None, [(names[p], p in secret or not secret) for p in positions])
@@ -373,7 +338,7 @@ def design_blocks(
 
 def _side_by_side(
     sanitizers: Sequence[BaseSanitizer],
-    tables: Sequence[tuple[Any, Any]],
+    data: Sequence[Any],
     blocks: Sequence[Sequence[Any]],
     cells: Sequence[float],
     caller: Any,
@@ -385,7 +350,7 @@ def _side_by_side(
     left = np.cumsum([cells[k] for k in reversed(order)])[::-1]
     shares = effective_n_jobs(caller.n_jobs) * np.array([cells[k] for k in order]) / left
     tasks = (
-        delayed(_fitted)(sanitizers[k], *tables[k], blocks[k], end, min(share, 1.0))
+        delayed(_fitted)(sanitizers[k], data[k], blocks[k], end, min(share, 1.0))
         for k, share in zip(order, shares.tolist(), strict=True)
     )
     done = Parallel(n_jobs=caller.n_jobs, return_as="generator")(tasks)
@@ -396,7 +361,6 @@ def _side_by_side(
 def _fitted(
     sanitizer: BaseSanitizer,
     X: Any,
-    sample_weight: Any,
     block: Sequence[Any],
     end: float,
     share: float,
@@ -409,7 +373,7 @@ def _fitted(
     with warnings.catch_warnings(record=True) as caught, part_of_larger_work(seconds):
         warnings.simplefilter("always")
         try:
-            sanitizer.fit(X, sample_weight=sample_weight)
+            sanitizer.fit(X)
         except (ValueError, RuntimeError) as error:
             error.add_note(f"This is about the block of {', '.join(map(repr, block))}.")
             raise

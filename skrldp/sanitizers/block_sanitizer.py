@@ -15,11 +15,11 @@ from skrldp._params import check_beta, check_eps, check_seed
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import group_cells
 from skrldp.joint import JointDistribution
-from skrldp.mechanism.manifest import Manifest
+from skrldp.mechanism.manifest import BlockColumns, Manifest
 from skrldp.pooling import CommonMargins, Pool, best_shares, information_of
 from skrldp.sampling.random_bits import RandomStream, fresh_draws
 from skrldp.sanitizers.base import BaseSanitizer
-from skrldp.sanitizers.block_designs import checked_base, design_blocks, tables_of
+from skrldp.sanitizers.block_designs import checked_base, design_blocks
 from skrldp.sanitizers.fitted_state import FromFit, columns_of, snapshot
 from skrldp.sanitizers.parameters import (
     Categories,
@@ -41,40 +41,34 @@ from skrldp.sanitizers.warnings import warn_of_first_column
 from skrldp.table.codec import manifest_codes
 from skrldp.table.lazy import lazy_names
 from skrldp.table.read import lazy_frame
-from skrldp.table.select import column_names, resolve_columns
+from skrldp.table.select import column_names, resolve_columns, with_columns
 
 # --- What the reports of blocks reveal together ---------------------------------------------------
 
 
-def margins_of(manifest: Manifest) -> CommonMargins:
-    """Find the shared parameters of the margins of a manifest's blocks."""
-    sizes = [len(values) for values in manifest.categories.values()]
-    return CommonMargins.of(len(manifest.secrets), sizes, manifest.places)
-
-
-def smoothed_cells(manifest: Manifest, joints: Sequence[JointDistribution]) -> list[Floats]:
-    """Return positive distributions of the blocks' cells near those of public records, (a,)."""
-    return [
-        manifest.in_order(number, joint.smoothed().ravel()) for number, joint in enumerate(joints)
-    ]
+def margins_of(blocks: BlockColumns) -> CommonMargins:
+    """Find the parameters that the margins of blocks have in common."""
+    sizes = [len(values) for values in blocks.categories.values()]
+    return CommonMargins.of(len(blocks.secrets), sizes, blocks.places)
 
 
 def models(
-    manifest: Manifest, joints: Sequence[JointDistribution]
+    blocks: BlockColumns, joints: Sequence[JointDistribution]
 ) -> tuple[CommonMargins, list[tuple[int, Floats]], list[Floats]]:
     """Return the blocks' margins, the functions to estimate, and a report's information.
 
     The functions are, for each block, the shares of its values of U.
     """
-    margins = margins_of(manifest)
+    margins = margins_of(blocks)
     functions, information = [], []
-    blocks = zip(smoothed_cells(manifest, joints), margins.blocks, strict=True)
-    for number, (cells, model) in enumerate(blocks):
-        matrix = manifest.in_order(number, manifest.mechanisms[number].matrix)
+    for number, (joint, model) in enumerate(zip(joints, margins.blocks, strict=True)):
+        mechanism = blocks.mechanisms[number]
+        cells = blocks.in_order(number, joint.smoothed().ravel())  # positive
+        matrix = blocks.in_order(number, mechanism.matrix)
         information.append(information_of(model, matrix, cells).matrix)
-        which = "nonsensitive" if manifest.in_every_block else "all"
-        shares = group_cells(manifest.mechanisms[number], None, which).indicators
-        functions.append((number, manifest.in_order(number, shares)))
+        which = "nonsensitive" if blocks.in_every_block else "all"
+        shares = group_cells(mechanism, None, which).indicators
+        functions.append((number, blocks.in_order(number, shares)))
     return margins, functions, information
 
 
@@ -314,10 +308,9 @@ class BlockSanitizer(TableTransformer):
         mechanisms, fitted = design_blocks(
             self, base, X, sample_weight, names, secret, known, pilots
         )
-        even = Manifest.of(mechanisms, np.full(len(fitted), 1.0 / len(fitted)))
-        margins, functions, information = models(even, [design.joint_ for design in fitted])
-        shares = best_shares(margins, information, functions)
-        manifest = Manifest.of(mechanisms, shares)
+        joints = [design.joint_ for design in fitted]
+        margins, functions, information = models(BlockColumns(mechanisms), joints)
+        manifest = Manifest.of(mechanisms, best_shares(margins, information, functions))
         certificates = tuple(design.certificate_ for design in fitted)
         self._fitted = _FittedBlocks(
             columns=columns_of(self, X if lazy is None else blank_frame(names)),
@@ -416,10 +409,9 @@ class BlockSanitizer(TableTransformer):
             sorted(fitted.order.index(name) for name, _ in block.columns)
             for block in fitted.manifest.mechanisms
         ]
-        tables = tables_of(X, positions, sample_weight)
         return [
-            block._distribution_of(table, weights, block._state())
-            for block, (table, weights) in zip(fitted.sanitizers, tables, strict=True)
+            block._distribution_of(with_columns(X, columns), sample_weight, block._state())
+            for block, columns in zip(fitted.sanitizers, positions, strict=True)
         ]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

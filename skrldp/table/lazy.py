@@ -244,7 +244,7 @@ def refuse_weights(X: Any, weights: Any) -> None:
 
 def distinct_rows_of(
     frame: nw.LazyFrame[Any], subsets: Sequence[Sequence[int]], limit: int
-) -> list[tuple[Any, NDArray[np.int64]]]:
+) -> list[Table]:
     """Fetch the distinct rows of several subsets of columns, and how often each of them occurs.
 
     The rows are of the library in which the engine hands over its results. It is asked once for
@@ -252,16 +252,14 @@ def distinct_rows_of(
     empty or has more than `limit` distinct rows, RuntimeError if the engine fails.
     """
     lazy = LazyTable.of(frame)
-    tables = []
-    for table, subset in zip(lazy.rows_of(subsets, limit + 1), subsets, strict=True):
+    tables = lazy.rows_of(subsets, limit + 1)
+    for table, subset in zip(tables, subsets, strict=True):
         if table.n_rows > limit:
             names = ", ".join(repr(lazy.names[position]) for position in subset)
             raise ValueError(
                 f"the columns {names} have more than {limit:,} distinct rows. Leave columns out, "
                 "discretise numbers, or group values."
             )
-        assert table.records is not None
-        tables.append((table.source.to_native(), table.records))
     return tables
 
 

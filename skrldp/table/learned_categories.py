@@ -300,18 +300,7 @@ def learn(
     )
     secret_positions, value_positions = plan.secrets, plan.values
     record_counts = table.records if weights is None else weights(table.n_rows)
-    draws = fixed_draws()
-    pairs = [
-        learn_column(
-            table,
-            position,
-            listed,
-            secret=position in secret_positions,
-            others=plan.takes_others(position),
-            draws=draws,
-        )
-        for position, listed in enumerate(plan.given)
-    ]
+    pairs = table.learned or _learned(table, plan)
     learnt = [pair for pair in pairs if pair is not None]
     for position, pair in enumerate(pairs):
         if pair is not None and plan.refuses_many_values(position) and not pair[0].declared:
@@ -417,6 +406,36 @@ def learn(
     return codec, Codes(secrets, values, codec.n_secrets, rows, counted)
 
 
+def learn_columns(
+    X: Any, sensitive: Any, categories: Any, grouping: Grouping, records: Any = None
+) -> Table:
+    """Read a table at hand and learn its columns, once for all :func:`learn` of some of them.
+
+    Shapes: `records` (n,), how many records each row stands for. Raises as :func:`learn`.
+    """
+    table = replace(read_table(X), records=records) if records is not None else read_table(X)
+    table, plan = _public_table(
+        table, sensitive, categories, grouping, MAX_CELLS, "", None, is_searched=False
+    )
+    return replace(table, learned=_learned(table, plan))
+
+
+def _learned(table: Table, plan: LearningPlan) -> tuple[tuple[Column, np.ndarray] | None, ...]:
+    """Learn the alphabet of each column, and encode its rows."""
+    draws = fixed_draws()
+    return tuple(
+        learn_column(
+            table,
+            position,
+            listed,
+            secret=position in plan.secrets,
+            others=plan.takes_others(position),
+            draws=draws,
+        )
+        for position, listed in enumerate(plan.given)
+    )
+
+
 def _public_table(
     X: Any,
     sensitive: Any,
@@ -439,8 +458,7 @@ def _public_table(
     is_cut = False
     for position, listed in enumerate(given):
         if isinstance(listed, Bins) and listed.is_number_of_bins:
-            counted = _distinct_values(source, position, weights)
-            given[position], is_cut = cut_at_quantiles(listed, names[position], *counted), True
+            given[position], is_cut = _edges(listed, source, position, weights), True
     plan = LearningPlan(
         secrets, values, given, everything, grouping, max_cells, advice, is_searched, is_cut
     )
@@ -450,6 +468,21 @@ def _public_table(
         name: listed for name, listed in zip(names, given, strict=True) if isinstance(listed, Bins)
     }
     return bring(LazyTable.of(cut(source.frame, bins)) if bins else source, plan), plan
+
+
+def _edges(
+    bins: Bins,
+    source: Table | LazyTable,
+    position: int,
+    weights: Callable[[int], np.ndarray] | None,
+) -> Given:
+    """Return bins whose edges are quantiles of a column, which may have been learned before."""
+    pair = source.learned[position] if isinstance(source, Table) and source.learned else None
+    if pair is not None:
+        numbers: Given = pair[0].numbers
+        return numbers
+    counted = _distinct_values(source, position, weights)
+    return cut_at_quantiles(bins, source.names[position], *counted)
 
 
 def _distinct_values(

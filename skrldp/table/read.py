@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._frames import decoded, one_dictionary, refuse_without_plugin
+from skrldp._params import is_whole
 from skrldp.alphabet.columns import listed
 from skrldp.alphabet.values import CategoryError, plain
 
@@ -218,6 +219,25 @@ class Table:
     n_rows: int
     # (n_rows,), how many records each row stands for; None if each is one, as in a table at hand
     records: NDArray[np.int64] | None = None
+    # Each column's alphabet and the codes of its rows, where they were learned before; None where
+    # it has too many categories
+    learned: tuple[tuple[Any, NDArray[Any]] | None, ...] = ()
+
+    def of_columns(self, positions: Sequence[int]) -> Table:
+        """Return a table of some columns, with what was learned of them.
+
+        Names that are numbers are positions, and so they are renumbered.
+        """
+        names: Any = [self.names[position] for position in positions]
+        if all(map(is_whole, names)):
+            names = range(len(positions))
+        pairs = [self.learned[position] for position in positions if self.learned]
+        learned = [
+            pair and (replace(pair[0], name=n), pair[1])
+            for pair, n in zip(pairs, names, strict=False)
+        ]
+        source = self.source[:, list(positions)]
+        return Table(source, tuple(names), self.n_rows, self.records, tuple(learned))
 
     @property
     def n_records(self) -> int:

@@ -155,10 +155,7 @@ def without_columns(X: Any, names: Sequence[Any], label: str) -> Any:
     """Return a table without some columns, in its own library; a `Table` stays one."""
     dropped = set(resolve_columns(X, list(names), label)) if names else set()
     left = [position for position in range(len(column_names(X))) if position not in dropped]
-    if isinstance(X, Table):
-        names_left = tuple(X.names[position] for position in left)
-        return Table(X.source[:, left], names_left, X.n_rows, X.records)
-    return with_columns(X, left)
+    return X.of_columns(left) if isinstance(X, Table) else with_columns(X, left)
 
 
 def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, Any]:

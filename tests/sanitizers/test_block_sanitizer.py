@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from skrldp import (
     AllDistributions,
     AOptimalSanitizer,
+    Bins,
     BlockSanitizer,
     GRRSanitizer,
     IRSanitizer,
@@ -30,6 +31,7 @@ from skrldp import (
 )
 from skrldp.mechanism.manifest import Manifest
 from skrldp.sanitizers.block_sanitizer import errors_of, models
+from skrldp.table import learned_categories
 from skrldp.targets import Marginal, Mean
 
 # Designs end early, to save time.
@@ -325,10 +327,39 @@ def test_names_that_are_numbers_are_the_columns_places():
 def test_a_fit_that_fails_names_the_block_and_changes_nothing():
     sanitizer = blocks().fit(TABLE)
     before = sanitizer.manifest_.digest
-    with pytest.raises(ValueError, match="lacks") as caught:
-        sanitizer.set_params(categories=KNOWN | {"job": ["a"]}).fit(TABLE)
+    with pytest.raises(ValueError, match=r"'job'.*only one value") as caught:
+        sanitizer.set_params(categories="auto").fit(TABLE.assign(job="a"))
     assert caught.value.__notes__ == ["This is about the block of 'job'."]
     assert sanitizer.manifest_.digest == before
+
+
+def test_each_column_is_learned_once(monkeypatch):
+    """Each is in several blocks; an engine's rows of each block are different ones."""
+    learned = []
+    learn = learned_categories.learn_column
+
+    def counting(table, position, *arguments, **options):
+        learned.append(table.names[position])
+        return learn(table, position, *arguments, **options)
+
+    monkeypatch.setattr(learned_categories, "learn_column", counting)
+    for table in (TABLE, pl.from_pandas(TABLE)):
+        blocks(blocks="pairs", categories={"age": Bins(2)}).fit(table)
+        assert sorted(learned) == sorted(TABLE)
+        learned.clear()
+
+
+@pytest.mark.parametrize("sensitive", range(4))
+def test_numbered_columns_are_those_of_the_table(sensitive):
+    """In arrays and in frames whose columns have numbers, blocks have positions of their own."""
+    names = list(TABLE)
+    parameters = {"sensitive": [sensitive], "blocks": "pairs", "categories": "auto"}
+    expected = blocks(**parameters).fit(TABLE).manifest_
+    for table in (TABLE.to_numpy(dtype=object), TABLE.set_axis(range(4), axis=1)):
+        manifest = blocks(**parameters).fit(table).manifest_
+        assert [tuple(names[k] for k in block) for block in manifest.blocks] == [*expected.blocks]
+        for one, other in zip(manifest.mechanisms, expected.mechanisms, strict=True):
+            np.testing.assert_array_equal(one.matrix, other.matrix)
 
 
 def test_each_block_is_printed(capfd):
