@@ -16,7 +16,7 @@ export async function load(text, options = {}) {
   checkKeys(options, [], ["permanentKey", "digest"], "the options of load", fail);
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
-  if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers have it on pages served over HTTPS only.");
+  if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers offer it only to pages served over HTTPS.");
   const [isPermanent, secret] = ["permanentKey" in options, options.permanentKey];
   const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // all equal: never filled
   if (isPermanent && !isKey) fail(`permanentKey must be a Uint8Array: at least ${LEAST_KEY} random bytes.`, TypeError);
@@ -38,7 +38,7 @@ export async function load(text, options = {}) {
         checkKeys(about, [], ["id"], "what follows the record", refuse);
         const { id = null } = about;
         if (isPermanent && id === null) refuse("permanent reports need an id");
-        if (!isPermanent && id !== null) refuse("fresh ones take no id");
+        if (!isPermanent && id !== null) refuse("fresh reports do not use ids");
         const draw = reporterOf(record);
         if (!isPermanent) return draw(fresh, fresh);
         const person = written(id);
@@ -59,7 +59,7 @@ function parse(text) {
     if (token === ":") colons++;
     return token === ":" ? token : token[0] === '"' ? `"$${token.slice(1)}` : `"#${token}"`;
   };
-  const unmarked = (key) => (++keys && key[0] === "$" ? key.slice(1) : fail("a key is no text"));
+  const unmarked = (key) => (++keys && key[0] === "$" ? key.slice(1) : fail("a key is not a string"));
   const revive = (value) => {
     if (typeof value === "number") return BigInt(value);
     if (typeof value === "string") return (value[0] === "#" ? numberOf : checkedText)(value.slice(1));
@@ -71,8 +71,9 @@ function parse(text) {
     if (isOctets(text)) text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);
     if (hasMany(checkedText(text)) || LONG.test(text)) fail("too many characters, brackets, commas or digits");
     const fields = revive(JSON.parse(text.replace(TOKENS, mark)));
-    return colons > keys ? fail("a key is there twice") : fields;
+    return colons > keys ? fail("duplicate key") : fields;
   } catch (error) {
+    if (/^the mechanism/.test(error.message)) throw error;
     return fail(`not a mechanism: the text is not JSON (${brief(error.message)}).`);
   }
 }
@@ -82,7 +83,9 @@ function hasMany(text) {
   const characters = text.length - counts.subarray(0xd800, 0xdc00).reduce((sum, n) => sum + n); // two units may be one
   return characters > MOST_CHARACTERS || counts[0x5b] + counts[0x7b] > MOST_BRACKETS || counts[0x2c] > MOST_COMMAS;
 }
-const checkedText = (text) => (HALF_PAIR.test(text) ? fail("half a surrogate pair is no text") : text);
+const checkedText = (text) => {
+  return HALF_PAIR.test(text) ? malformed(`${show(text)} has half a surrogate pair, so it is not valid text`) : text;
+};
 const numberOf = (token) => (/[.eE]/.test(token) ? finite(Number(checkedNumber(token))) : BigInt(checkedNumber(token)));
 const checkedNumber = (token) => (NUMBER.test(token) ? token : fail("a number is malformed"));
 const finite = (number) => (isFinite(number) ? number : fail("a number is not finite"));
@@ -146,8 +149,8 @@ const inOtherType = (key) => key.replace(/^date (.*)$|^datetime (.*)T00:00:00$/s
   day ? `datetime ${day}T00:00:00` : `date ${midnight}`);
 const keyOfInstant = (at) => `${at >= FIRST && at < END ? "instant" : "beyond"} ${at}`;
 /** The key of a category that records are compared with. */
-const keyHeld = (value) =>
-  keyOf(value).startsWith("beyond") ? malformed(`${show(value)} is not from year 1 to 9999 in UTC`) : keyOf(value);
+const keyHeld = (value) => (keyOf(value).startsWith("beyond") ? fail(OUT_OF_RANGE) : keyOf(value));
+const OUT_OF_RANGE = "a date or duration is out of range: in UTC, it is not from year 1 to 9999.";
 
 // --- Mechanisms ----------------------------------------------------------------------------------------
 /**
@@ -181,27 +184,34 @@ function statedOf({ columns, secrets, values, observe, claims, symbols, numbers 
     },
   };
 }
+function checkVersion({ version = null }, what, known) {
+  if (version !== known) fail(`this ${what} has version ${show(version)}; this release reads version ${known}.`);
+}
 /** Check a mechanism and take it apart. */
 function readMechanism(fields, mayBePublic = false) {
-  if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON does not say format="${FORMAT}".`);
-  if (fields.version !== 5n) fail(`this mechanism has version ${show(fields.version)}; this release reads version 5.`);
+  if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON lacks format='${FORMAT}'.`);
+  checkVersion(fields, "mechanism", 5n);
   const [form, optional] = "blocks" in fields ? [["blocks"], []] : [["symbols", "weights"], ["observe"]];
   const needed = ["format", "version", "columns", "secrets", "values", "denominator_bits", ...form];
   checkKeys(fields, needed, [...optional, "other", "numbers", "claims", ...(mayBePublic ? ["public"] : [])], "it");
   const { columns, secrets, values, denominator_bits } = fields;
-  const nCells = listed(secrets, "secrets").length * listed(values, "values").length;
-  if (nCells > MOST_CELLS) malformed(`${nCells} cells are more than ${MOST_CELLS}`);
+  const [a1, a2] = [listed(secrets, "secrets").length, listed(values, "values").length];
+  const cells = `${grouped(a1)} x ${grouped(a2)} cells`;
+  if (a1 * a2 > MOST_CELLS) malformed(`${cells} exceed the limit of ${grouped(MOST_CELLS)}`);
   const isColumn = (it) => Array.isArray(it) && it.length === 2 && typeof it[1] === "boolean";
-  if (!listed(columns, "columns").every(isColumn)) malformed("columns must be pairs of a name and true or false");
+  const areColumns = listed(columns, "columns").every(isColumn);
+  if (!areColumns) malformed("columns must be pairs of a name and true (sensitive) or false");
   if (columns.length) checkNames(columns.map(([name]) => name), "column names");
   for (const [where, flag] of [["secrets", true], ["values", false]]) {
     checkNames(fields[where], where);
-    const n = columns.filter(([, isSecret]) => isSecret === flag).length;
+    const names = columns.filter(([, isSecret]) => isSecret === flag).map(([name]) => name);
+    const n = names.length;
     const fits = (it) => (n === 1 ? !Array.isArray(it) : (n || !flag) && Array.isArray(it) && it.length === n);
-    if (columns.length && !fields[where].every(fits)) malformed(`${where} do not fit the ${n} columns of this kind`);
+    const wrong = `${where} must match the ${n} column${n === 1 ? "" : "s"} ${show(names)}`;
+    if (columns.length && !fields[where].every(fits)) malformed(wrong);
   }
   const isBlind = fields.observe === "nonsensitive" && columns.length && columns.every(([, flag]) => flag);
-  if (isBlind) malformed("it observes U alone, and all columns are sensitive");
+  if (isBlind) malformed("observe='nonsensitive' needs a nonsensitive column");
   const { draw, symbols, body, rows } = "blocks" in fields ? readBlocks(fields) : readWeights(fields);
   const other = "other" in fields ? checkedOthers(fields.other, values) : undefined;
   const numbers = "numbers" in fields ? readNumbers(fields, other) : undefined;
@@ -219,53 +229,70 @@ function readMechanism(fields, mayBePublic = false) {
 function readWeights({ symbols, observe = "all", weights, denominator_bits, secrets, values }) {
   const n = listed(symbols, "symbols").length;
   const [bits, isBlind] = [32 + bitLength(n - 1), observe === "nonsensitive"];
-  const isForm = n <= MOST_SYMBOLS && denominator_bits === BigInt(bits) && (isBlind || observe === "all");
-  if (!isForm) malformed(`${n} symbols (at most ${MOST_SYMBOLS}) do not fit denominator_bits or observe`);
+  if (n > MOST_SYMBOLS) malformed(`${grouped(n)} reports exceed the limit of ${grouped(MOST_SYMBOLS)}`);
   checkNames(symbols, "symbols");
+  if (!isBlind && observe !== "all") malformed(`observe must be 'all' or 'nonsensitive', got ${show(observe)}`);
+  checkIntegers([denominator_bits], "denominator_bits");
   const width = values.length * (isBlind ? 1 : secrets.length);
-  const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(bits));
-  const isTable = Array.isArray(weights) && weights.length === n && weights.every(isRow);
-  if (!isTable) malformed(`weights must be ${n} x ${width} whole numbers, from 0 to 2^${bits}`);
+  checkTable(weights, n, width, "weights", `symbols by ${isBlind ? "values" : "cells"}`);
+  const wrongBits = `${n} reports need ${bits} denominator bits, got ${denominator_bits}`;
+  if (denominator_bits !== BigInt(bits)) malformed(wrongBits);
   const table = weights.map((row) => Float64Array.from(row, Number)); // exact: at most 2^48
   const sumOf = (cell) => table.reduce((sum, row) => sum + row[cell], 0); // exact unless it is more than 2^53
   const wrong = table[0].findIndex((_, cell) => sumOf(cell) !== 2 ** bits);
-  if (wrong >= 0) malformed(`it is damaged: the weights of column ${wrong} do not sum to 2^${bits}`);
+  if (wrong >= 0) damaged(`the weights of column ${wrong} do not sum to 2**${bits}`);
   const draw = (cell, tape) => drawByAlias(table.map((row) => row[cell]), tape);
   const [a2, some] = [values.length, isBlind ? secrets.slice(0, 2) : secrets]; // alike, where S is not seen
   const rows = () => table.map((row) => some.map((_, s) => (isBlind ? row : row.subarray(s * a2, (s + 1) * a2))));
   return { draw, symbols: () => symbols, body: { symbols, observe: isBlind ? observe : undefined, weights }, rows };
 }
 function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
-  const isForm = typeof bits === "bigint" && bits > 0n && bits < 54n && listed(blocks, "blocks").length === 4;
-  if (!isForm || !blocks.every(isWeight(bits))) malformed("blocks must be four weights over 2^1 to 2^53");
+  checkIntegers([bits], "denominator_bits");
+  checkIntegers(listed(blocks, "blocks"), "blocks");
+  if (blocks.length !== 4) malformed(`blocks must be four weights, got ${blocks.length}`);
+  if (bits < 1n || bits > 53n) malformed(`blocks must have 1 to 53 denominator bits, got ${bits}`);
+  if (!blocks.every(isWeight(bits))) malformed("weights are negative or too large");
   const [a1, a2] = [secrets.length, values.length];
   const counts = [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)];
   const sum = blocks.reduce((total, weight, n) => total + weight * BigInt(counts[n]), 0n);
-  if (sum !== 1n << bits) malformed(`it is damaged: the weights of each cell sum to ${sum}, not to 2^${bits}`);
+  if (sum !== 1n << bits) damaged(`the weights of each cell sum to ${sum}, not to 2**${bits}`);
   const symbols = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
   const [own, foreign] = [blocks.slice(0, 2), blocks.slice(2)].map((two) => two.slice(0, a2).map(Number));
   const rows = () => [[own, foreign, foreign].slice(0, a1)]; // all reports are like this one
   return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks }, rows };
+}
+function checkIntegers(numbers, where) {
+  const wrong = numbers.find((it) => typeof it !== "bigint");
+  if (wrong !== undefined) malformed(`${where} must hold integers, got ${show(wrong)}`);
+}
+function checkTable(rows, height, width, where, shape) {
+  const isWide = listed(rows, where).every((row) => listed(row, `each row of ${where}`).length === width);
+  if (rows.length !== height || !isWide) malformed(`${where} must be ${shape}, ${height} x ${width}`);
+  if (rows.flat().some((it) => typeof it !== "bigint")) malformed(`${where} must be integers`);
+  if (!rows.every((row) => row.every(isWeight(63, 2n ** 63n - 1n)))) malformed(`${where} are negative or too large`);
 }
 const isWeight = (bits, most = 1n << BigInt(bits)) => (it) => typeof it === "bigint" && it >= 0n && it <= most;
 /** Check which values of each column of U are reported as "other": null (none), true (all), or a list. */
 function checkedOthers(others, values) {
   const width = Array.isArray(values[0]) ? values[0].length : 1;
   const isWide = (value) => (Array.isArray(value) ? value.length : 1) === width;
-  const isFit = listed(others, "other").length === width && values.every(isWide) && others.some((it) => it !== null);
-  if (!isFit) malformed(`other must have an entry for each of the ${width} columns of U, and not null for all`);
+  listed(others, "other");
+  if (!others.some((it) => it !== null)) malformed("other must not be null for every column");
+  if (!values.every(isWide)) malformed("other requires that all values of U have the same number of columns");
+  if (others.length !== width) malformed(`other must have an entry for each of the ${width} columns of U`);
   for (const [place, entry] of others.entries()) {
     const known = new Set(entry === null ? [OTHER] : values.map((it) => keyHeld(width > 1 ? it[place] : it)));
-    if (!known.has(OTHER)) malformed(`column ${place} of U has others, but no value "other"`);
+    if (!known.has(OTHER)) malformed(`column ${place} of U has values grouped as other, but no value 'other'`);
     if (entry === null || entry === true) continue;
     checkNames(entry, "each of other");
     const keys = entry.map(keyHeld);
     if ([...keys, ...keys.map(inOtherType)].some((key) => known.has(key))) {
-      malformed("other has values that are values of U as well");
+      malformed("values in other must be distinct and not values of U");
     }
   }
   const isAll = (value) => width === 1 || value.every((item) => item === "other");
-  if (others.every((entry) => entry === true) && !values.some(isAll)) malformed('U has no value of "other" alone');
+  const isMissing = others.every((entry) => entry === true) && !values.some(isAll);
+  if (isMissing) malformed("U lacks the value with 'other' in every column");
   return others;
 }
 
@@ -275,14 +302,16 @@ function checkPublic(it, height, width, cut) {
   if (!isObject(it)) malformed("public must be an object");
   checkKeys(it, ["counts"], ["records", "size", "numbers"], "public");
   const { counts, records, size, numbers } = it;
-  const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isWeight(63, 2n ** 63n - 1n));
-  const isTable = listed(counts, "counts").length === height && counts.every(isRow);
-  if (!isTable) malformed("public counts do not fit the cells");
+  checkTable(counts, height, width, "counts", "secrets by values");
   const isMany = (sum) => sum > 0n && sum <= 2n ** 53n;
   const isFit = isMany(counts.flat().reduce((sum, count) => sum + count, 0n));
-  const isSurvey = records === undefined ? size === undefined : typeof records === "bigint" && isMany(records);
-  const isSize = size === undefined || (typeof size === "number" && size > 0);
-  if (!isFit || !isSurvey || !isSize) malformed("public counts, records or size are out of range");
+  if (!isFit) malformed("public counts must sum to between 1 and 2**53 records");
+  if (records !== undefined) checkIntegers([records], "records");
+  if (size !== undefined && typeof size !== "number") malformed(`size must be a decimal number, got ${show(size)}`);
+  const isAlone = records === undefined && size !== undefined;
+  if (isAlone) malformed("the size of a survey stands beside its number of records");
+  const isPositive = (records === undefined || isMany(records)) && (size === undefined || size > 0);
+  if (!isPositive) malformed("a survey's numbers of records must be positive");
   if (numbers === undefined) return;
   const isWhole = listed(numbers, "public numbers").length === cut?.length && numbers.some((own) => own !== null);
   if (!isWhole || !numbers.every((own, n) => own === null || isOfColumn(own, cut[n]))) malformed("public numbers");
@@ -310,15 +339,17 @@ function checkPublicOfBlocks(it, parts) {
 // --- Manifests -----------------------------------------------------------------------------------------
 /** Check the mechanisms of blocks of columns, and the weights by which a person's block is drawn. */
 function readManifest(fields) {
+  checkVersion(fields, "manifest", 2n);
   checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["public"], "it");
   const { version, weights } = fields;
-  if (version !== 2n) malformed("manifests have version 2");
   const parts = listed(fields.mechanisms, "mechanisms").map((each) => readMechanism(each));
   const [n, bits] = [parts.length, 32 + bitLength(parts.length - 1)];
-  if (!n || n > MOST_BLOCKS) malformed(`a manifest has 1 to ${MOST_BLOCKS} mechanisms, not ${n}`);
-  const isWhole = listed(weights, "weights").length === n && weights.every(isWeight(bits));
-  const isSum = isWhole && weights.reduce((sum, weight) => sum + weight, 0n) === 1n << BigInt(bits);
-  if (!isSum) malformed(`the weights of ${n} blocks must be whole numbers that sum to 2^${bits}`);
+  checkIntegers(listed(weights, "weights"), "weights");
+  if (!n || n > MOST_BLOCKS) malformed(`a manifest needs 1 to ${grouped(MOST_BLOCKS)} mechanisms, got ${n}`);
+  if (!weights.every(isWeight(62))) malformed("the weights of blocks are negative or too large");
+  if (weights.length !== n) malformed(`Expected one weight for each of ${n} mechanisms, got ${weights.length} weights`);
+  const isSum = weights.reduce((sum, weight) => sum + weight, 0n) === 1n << BigInt(bits);
+  if (!isSum) malformed(`the weights of blocks must sum to 2**${bits}`);
   const [{ observe }, [secrets], shared] = [parts[0], alphabetsOf(parts[0]), namesOf(parts[0], true)];
   const known = checkedTogether(parts, fields.mechanisms);
   if ("public" in fields) checkPublicOfBlocks(fields.public, parts);
@@ -369,7 +400,8 @@ function numbersOfBlocks(parts, columns) {
     const written = writtenNumbers(part.columns, part.numbers);
     for (const [place, [name]] of part.columns.entries()) {
       const [text, own] = [write(written[place]), part.numbers?.[place] ?? null];
-      if ((found.get(keyOf(name)) ?? { text }).text !== text) malformed(`${show(name)} has two kinds of numbers`);
+      const isSame = (found.get(keyOf(name)) ?? { text }).text === text;
+      if (!isSame) malformed(`column ${show(name)} has different bins or knots in two blocks`);
       found.set(keyOf(name), { text, own });
     }
   }
@@ -380,15 +412,24 @@ const isWhole = ({ columns }) => columns.every(([, flag]) => flag);
 const namesOf = (part, isShared) =>
   part.columns.filter(([, flag]) => (flag && !isWhole(part)) === isShared).map(([name]) => name);
 const alphabetsOf = (part) => (isWhole(part) ? [part.values, part.secrets] : [part.secrets, part.values]);
+const SAME_SECRET = "All blocks need the same sensitive columns with the same secrets";
 /** Check that mechanisms are those of different blocks of one table; find each column of U with its categories. */
 function checkedTogether(parts, texts) {
   const found = new Map();
   const keyOfAll = (items) => joined(items.map((item) => keyOf(item)));
-  const protectedBy = (part) => `${part.observe} ${keyOfAll(namesOf(part, true))} ${keyOfAll(alphabetsOf(part)[0])}`;
-  const blocks = parts.map((part) => joined(namesOf(part, false).map((name) => keyOf(name)).sort()));
-  if (texts.some(({ columns }) => !columns.length)) malformed("the mechanisms of a manifest need names of columns");
-  if (new Set(parts.map(protectedBy)).size > 1) malformed("the blocks do not protect the same secret in the same way");
-  if (new Set(blocks).size < blocks.length) malformed("two blocks have the same columns");
+  const protectedBy = (part) => `${keyOfAll(namesOf(part, true))} ${keyOfAll(alphabetsOf(part)[0])}`;
+  if (texts.some(({ columns }) => !columns.length)) malformed("the mechanisms of a manifest need named columns");
+  const blocks = new Set();
+  for (const part of parts) {
+    const names = namesOf(part, false);
+    const [told, block] = [names.map(show).join(", "), joined(names.map((name) => keyOf(name)).sort())];
+    const isAlike = part.observe === parts[0].observe;
+    if (!isAlike) malformed("observe must be the same for all mechanisms of a manifest");
+    const wrong = `the block of ${told} has a different secret than the first block. ${SAME_SECRET}`;
+    if (protectedBy(part) !== protectedBy(parts[0])) malformed(wrong);
+    if (blocks.has(block)) malformed(`duplicate block: two have the columns ${told}`);
+    blocks.add(block);
+  }
   for (const part of parts) {
     const [names, values] = [namesOf(part, false), alphabetsOf(part)[1]];
     let combinations = 1;
@@ -400,13 +441,16 @@ function checkedTogether(parts, texts) {
         if (!own.has(key)) own.set(key, item);
       }
       const other = part.other?.[place] ?? null;
-      const keys = `${joined([...own.keys()])} ${keyOf(other, 1)}`;
-      const column = found.get(keyOf(name)) ?? { name, keys, other, categories: [...own.values()] };
-      if (column.keys !== keys) malformed(`column ${show(name)} has other categories in one block than in another`);
+      const [others, keys] = [keyOf(other, 1), `${joined([...own.keys()])} ${keyOf(other, 1)}`];
+      const column = found.get(keyOf(name)) ?? { name, keys, other, others, categories: [...own.values()] };
+      const what = column.others === others ? "categories" : "values grouped as 'other'";
+      if (column.keys !== keys) malformed(`column ${show(name)} has different ${what} in two blocks`);
       found.set(keyOf(name), column);
       combinations *= own.size;
     }
-    if (values.length !== combinations) malformed("a block's mechanism has all combinations of its columns");
+    const wrong = `the block of ${names.map(show).join(", ")} needs a value for each of the ${grouped(combinations)}`;
+    if (values.length !== combinations)
+      malformed(`${wrong} combinations of its columns' categories, got ${grouped(values.length)} values`);
   }
   return [...found.values()];
 }
@@ -415,7 +459,7 @@ function checkedTogether(parts, texts) {
 /** Check the bins and knots of the columns: their labels, or the knots themselves, are the columns' categories. */
 function readNumbers({ numbers, columns, secrets, values }, others) {
   const isFit = listed(numbers, "numbers").length === columns.length && numbers.some((it) => it !== null);
-  if (!isFit) malformed("numbers must have an entry for each column, and not null for all");
+  if (!isFit) malformed(`numbers must have an entry for each of ${columns.length} columns`);
   const counts = { true: 0, false: 0 };
   const widths = (flag) => columns.filter(([, isSecret]) => isSecret === flag).length;
   return numbers.map((entry, place) => {
@@ -429,7 +473,7 @@ function readNumbers({ numbers, columns, secrets, values }, others) {
     const made = new Set(own.categories.map((it) => keyOf(it)));
     if (own.edges) for (const keys of [known, made]) keys.delete(OTHER);
     const isSame = [...known].every((key) => made.has(key)) && (other === true || known.size === made.size);
-    if (!isSame) malformed(`the bins or knots of column ${show(name)} are not its categories`);
+    if (!isSame) malformed(`the categories of column ${show(name)} must be its bins or knots`);
     return own;
   });
 }
@@ -450,7 +494,7 @@ function readOneOfNumbers(entry) {
   const limits = points.map((it, n) => (it === null ? (n ? Infinity : -Infinity) : positionOf(it, scale)));
   const isRising = limits.every((it, n) => n === 0 || limits[n - 1] < it);
   if (last < (kind === "edges" ? 2 : 1) || !isRising) malformed(`${kind} are too few, or do not increase`);
-  if (!points.every(isShort)) malformed("edges hold a date or time that is not written in its shortest form");
+  if (!points.every(isShort)) malformed("edges must hold dates and times in their shortest form");
   const names = points.map((it, n) => (it === null ? (n ? "inf" : "-inf") : edgeName(it)));
   const labels = names.slice(1).map((name, n) => `[${names[n]}, ${name})`);
   return { [kind]: points, isClipped, limits, scale, categories: kind === "edges" ? labels : points };
@@ -524,26 +568,30 @@ const UNITS = 8192n; // bounds of a box are whole numbers of 1/8192
 const OF_SETS = ["n_records", "n_values", "values_from"];
 /** Read what the maker claims to have proven, in nats; keys are in canonical order. */
 function readClaims(found, columns) {
-  const claims = listed(found, "claims").map((claim) => readClaim(claim, columns));
+  if (!Array.isArray(found)) wrongClaim("claims must be a list");
+  const claims = found.map((claim) => readClaim(claim, columns));
   const about = new Set(claims.map(({ known, around }) => `${known} ${around === "all"}`));
   const isFirst = Array.isArray(claims[0]?.known) && !claims[0].known.length;
-  if (!isFirst || about.size < claims.length) malformed("the first claim is not about one report, or two are alike");
+  if (!isFirst) wrongClaim("the first claim must be about one report, with no known columns");
+  if (about.size < claims.length) wrongClaim("duplicate claim");
   const most = claims.find(({ known, around }) => known.length === 0 && around === "all")?.eps ?? Infinity;
-  if (claims.some(({ eps }) => eps > most)) malformed("a claim is more than that for all distributions");
+  const worst = claims.find(({ eps }) => eps > most);
+  if (worst) wrongClaim(`eps=${worst.eps} must be at most ${most}, the bound for all distributions`);
   return claims;
 }
 function readClaim(claim, columns) {
-  if (!isObject(claim)) malformed("each of claims must be an object");
-  checkKeys(claim, ["secret", "known", "eps", "attained", "around"], ["asked"], "each of claims");
+  if (!isObject(claim)) wrongClaim("each of claims must be an object");
+  checkKeys(claim, ["secret", "known", "eps", "attained", "around"], ["asked"], "each of claims", wrongClaim);
   const isOf = (flag) => (it, n, all) => typeof it === "bigint" && columns[it]?.[1] === flag && !(all[n - 1] >= it);
   const nSecret = columns.filter(([, flag]) => flag).length;
   const { secret, known } = claim;
   const isWhole = listed(secret, "secret").length === nSecret && secret.every(isOf(true));
   const isFit = isWhole && (known === "all" || listed(known, "known").every(isOf(false)));
-  if (!isFit) malformed("a claim is about columns that are not of its kind");
+  if (!isFit) wrongClaim("its columns are not ascending indices of all sensitive or of nonsensitive columns");
   const [eps, attained] = ["eps", "attained"].map((name) => nats(claim[name], name));
   const asked = "asked" in claim ? nats(claim.asked, "asked") : undefined;
-  if (attained > eps || eps > asked) malformed("of a claim, attained is more than eps, or eps more than asked");
+  if (attained > eps) wrongClaim(`attained=${write(attained)} must be at most eps=${write(eps)}`);
+  if (eps > asked) wrongClaim(`eps=${write(eps)} must be at most asked=${write(asked)}`);
   return { secret, known, asked, eps, attained, around: readSet(claim.around) };
 }
 /** Refuse claims for all distributions, and to observers who know all of U, that are lower than what weights attain. */
@@ -570,15 +618,18 @@ function checkClaims(claims, rows, columns, nValues) {
     const attained = Math.log(isAll ? givenU : isEverywhere ? everywhere : 1);
     // By more than rounding:
     const isFalse = attained === Infinity || eps < attained - 4 * Number.EPSILON * (1 + attained);
-    if (isFalse) malformed(`it claims eps <= ${eps}, but its weights attain eps=${attained}: the claim is false`);
+    const where = around === "all" ? " for all distributions" : "";
+    const claimed = `it claims eps <= ${eps}${where}`;
+    if (isFalse) malformed(`${claimed}, but its weights attain eps=${attained}: the claim is false`);
   }
 }
 function readSet(around) {
   if (around === "all") return around;
   const isSet = isObject(around) && typeof around.set === "string" && Object.hasOwn(FIGURES, around.set);
-  const names = isSet ? FIGURES[around.set] : malformed('around is not "all", nor a known set');
+  const unknown = `around is not 'all', and its set=${show(around?.set)} is unknown`;
+  const names = isSet ? FIGURES[around.set] : wrongClaim(unknown);
   const bounds = around.set === "box" ? ["lower", "upper", "reports"] : [];
-  checkKeys(around, ["set", ...names, "rule", "beta", ...bounds], OF_SETS, "around");
+  checkKeys(around, ["set", ...names, "rule", "beta", ...bounds], OF_SETS, "around", wrongClaim);
   const figures = Object.fromEntries(names.map((name) => [name, nats(around[name], name)]));
   const [{ set, rule, n_records, n_values, values_from }, { alpha, single, pair }] = [around, figures];
   const isRule = RULES[set].includes(rule);
@@ -589,7 +640,7 @@ function readSet(around) {
   const isBox = bounds.length && isBoxOf(around);
   const isFit = isRule && isOf && isSource && (isBall || isBox || (single <= pair && pair <= 2 * single));
   const isBeta = rule === "given" ? beta === null : beta > 0 && beta < 1;
-  if (!isFit || !isBeta) malformed(`the set of a claim does not fit: ${show(around)}`);
+  if (!isFit || !isBeta) wrongClaim(`the numbers of a set do not match: ${show(around)}`);
   const [lower, upper, reports] = bounds.map((name) => around[name]);
   const told = reports?.map(({ mechanism, counts }) => ({ mechanism, counts }));
   return { set, ...figures, rule, beta, n_records, n_values, values_from, lower, upper, reports: told };
@@ -605,14 +656,16 @@ function isBoxOf({ lower, upper, reports, n_records }) {
     total(low) <= UNITS && UNITS <= total(high);
   if (!isAlike || !lower.every((low, s) => isInside(low, upper[s])) || !Array.isArray(reports)) return false;
   for (const one of reports) {
-    if (!isObject(one)) malformed("each of reports must be an object");
-    checkKeys(one, ["mechanism", "counts"], [], "each of reports");
+    if (!isObject(one)) wrongClaim("each of reports must be an object");
+    checkKeys(one, ["mechanism", "counts"], [], "each of reports", wrongClaim);
   }
   const isCounted = reports.every(({ mechanism, counts }) => typeof mechanism === "string" && isWhole(counts));
   return isCounted && reports.length > 0 && n_records === total(reports.flatMap(({ counts }) => counts));
 }
 const real = (it) => (typeof it === "bigint" || typeof it === "number" ? Number(it) : NaN);
-const nats = (it, name) => (isFinite(real(it)) && real(it) >= 0 ? Number(it) : malformed(`${name} is no number >= 0`));
+const wrongClaim = (what) => malformed(`in its claims, ${what}`);
+const nats = (it, name) =>
+  isFinite(real(it)) && real(it) >= 0 ? Number(it) : wrongClaim(`${name}=${show(it)} must be a finite number >= 0`);
 
 // --- Records -------------------------------------------------------------------------------------------
 /** Make the function that takes a record apart, or refuses it; it returns a function from places to their values. */
@@ -659,7 +712,7 @@ function memberReader(columns, isSecret, members, others) {
   const texts = held.map((items) => items.filter((it) => typeof it === "string"));
   const rest = entries.includes(true) ? numbers.get(joined(places.map(() => OTHER))) : undefined;
   const find = (value, n) => {
-    const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} holds what is no text, number, truth value or date`);
+    const key = keyOfRaw(value) ?? refuse(`column ${titles[n]} ${NO_CATEGORY}`);
     if (rounded[n].has(value)) refuse(`column ${titles[n]}: ${ROUNDED}`);
     const held = [key, inOtherType(key)].find((it) => known[n].has(it));
     if (held || entries[n] === true) return known[n].get(held) ?? OTHER;
@@ -667,10 +720,12 @@ function memberReader(columns, isSecret, members, others) {
   };
   return (valueAt) => {
     const keys = places.map((place, n) => find(valueAt(place), n));
-    return numbers.get(joined(keys)) ?? rest ?? refuse(brief(`columns ${titles.join(", ")}: no known combination`));
+    return numbers.get(joined(keys)) ?? rest ?? refuse(brief(`columns ${titles.join(", ")}: ${NOT_TOGETHER}`));
   };
 }
-const ROUNDED = "numbers of 2^53 or more may be rounded, but its categories are integers as large; give a BigInt";
+const NOT_TOGETHER = "the mechanism knows each value, but not together";
+const NO_CATEGORY = "holds a value that cannot be a category: these are strings, numbers, booleans, dates or missing";
+const ROUNDED = "numbers of 2^53 or more may be rounded, and its categories are such integers; pass a BigInt";
 const isLarge = (number) => Math.abs(number) >= 2 ** 53 && isFinite(number);
 /** How texts may differ that people take for the same. */
 const WAYS = [
@@ -730,8 +785,10 @@ const isOctets = (it) => ArrayBuffer.isView(it) && it[Symbol.toStringTag] === "U
 const bitLength = (n) => 32 - Math.clz32(n);
 const brief = (text) => (text.length <= 400 ? text : `${text.slice(0, 200)} ... ${text.slice(-200)}`);
 const show = (value) => brief(write(value) ?? "undefined");
+const grouped = (n) => n.toLocaleString("en");
 const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must be a list`));
 const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
+const damaged = (what) => fail(`the mechanism is damaged: ${what}.`);
 const refuse = (what) => fail(`${what}. Nothing was reported.`);
 /** Characters that a reader does not see, and that control a terminal or reorder a line. */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu; // but joiners, which scripts need
@@ -739,7 +796,8 @@ function fail(message, Kind = Error) {
   throw new Kind(message.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0).toString(16)}}`));
 }
 function checkKeys(fields, needed, optional, where, tell = malformed) {
-  for (const key of needed) if (!Object.hasOwn(fields, key)) tell(`${where} lacks ${show(key)}`);
+  const missing = needed.filter((key) => !Object.hasOwn(fields, key));
+  if (missing.length) tell(`${where} lacks ${missing.map(show).join(", ")}`);
   const strange = Object.keys(fields).find((key) => !needed.includes(key) && !optional.includes(key));
   if (strange !== undefined) tell(`${where} has the unknown key ${show(strange)}`);
 }
@@ -747,8 +805,10 @@ function checkNames(names, where) {
   if (!listed(names, where).length) malformed(`${where} are empty`);
   const seen = new Map();
   for (const name of names) {
-    const key = keyOf(name) ?? malformed(`${where} hold ${show(name)}, which is no category`);
-    if (seen.has(key)) malformed(`${where} repeat: ${show(seen.get(key))} and ${show(name)} are equal`);
+    const isDeep = Array.isArray(name) && !/[{]/.test(show(name));
+    const wrong = `${where} hold ${show(name)}, which is not a date, time or duration`;
+    const key = keyOf(name) ?? malformed(isDeep ? "lists of categories are nested too deeply" : wrong);
+    if (seen.has(key)) malformed(`${where} repeat, because ${show(seen.get(key))} and ${show(name)} are equal`);
     seen.set(key, name);
   }
 }
@@ -775,15 +835,15 @@ async function tapes(subtle, secret, domain, hash) {
 }
 /** Write an id: a whole number of 64 bits, or its digits, by its value; other texts, and bytes, by their length. */
 function written(id) {
-  if (id.length === 0) refuse("an id is empty, as where it is missing: give each person their own");
+  if (id.length === 0) refuse("an id is empty, perhaps because it is missing: pass a different id for each person");
   if (isOctets(id)) return { letter: "b", value: BigInt(id.length), octets: id };
   const text = typeof id === "bigint" || Number.isSafeInteger(id) ? `${BigInt(id)}` : id;
   const isText = typeof text === "string" && !HALF_PAIR.test(text);
-  if (!isText) refuse("an id must be a text, a Uint8Array, a bigint or a whole number up to 2^53");
+  if (!isText) refuse("an id must be a string, a Uint8Array, a bigint or an integer up to 2^53");
   const value = /^(?:0|-?[1-9]\d{0,19})$/.test(text) ? BigInt(text) : 2n ** 64n;
   if (value >= -(2n ** 63n) && value < 2n ** 64n)
     return { letter: value < 0n ? "n" : "i", value: BigInt.asUintN(64, value), octets: [] };
-  if (typeof id === "bigint") refuse("an id is a bigint of more than 64 bits: give it as a text everywhere");
+  if (typeof id === "bigint") refuse("an id is an integer of more than 64 bits: pass it as a string everywhere");
   const octets = new TextEncoder().encode(text);
   return { letter: "s", value: BigInt(octets.length), octets };
 }

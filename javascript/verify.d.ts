@@ -10,7 +10,7 @@ export interface Verdict {
 }
 
 /**
- * Check that a mechanism is as private as it claims, with whole numbers alone. What "holds" means and what it does not is
+ * Check that a mechanism is as private as it claims, with integers alone. What "holds" means and what it does not is
  * in `docs/guide/certificates.md`. Nothing is thrown: what cannot be read is not shown.
  *
  * @param mechanism What `mechanism_.to_json()` wrote; bytes are UTF-8.

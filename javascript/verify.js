@@ -31,13 +31,13 @@ class NotShown extends Error {}
 export async function verify(mechanism, counts, witness, { eps = null, reports = 1 } = {}) {
   try {
     const asked = eps === null ? null : real(decimal(String(eps)), "eps", MOST_EPS);
-    need(Number.isInteger(reports) && reports > 0, "reports is no whole number from 1.");
+    need(Number.isInteger(reports) && reports > 0, "reports must be an integer >= 1.");
     const { pairs, digests, stated } = await readClaim(mechanism, counts, asked, reports);
     const [given] = await read(witness, { "skrldp-witness": 1 });
     needKeys(given, [...HEAD, "mechanism", "counts", "reports", "couples"]);
     const bound = { mechanism: digests[0], counts: digests[1], reports: BigInt(reports) };
     for (const [name, own] of Object.entries(bound)) {
-      need(repr(field(given, name)) === repr(own), `the witness does not fit the ${name}.`);
+      need(repr(field(given, name)) === repr(own), `the witness does not match the ${name}.`);
     }
     const couples = list(field(given, "couples"));
     const shown = pairs.map(([rows, one], i) => shownOf(rows, one, list(couples[i])));
@@ -55,7 +55,7 @@ function shownOf(rows, one, couples) {
   const given = rows.map(() => new Map());
   for (const [y, s, side, slack, kappa, ...more] of couples.map(list)) {
     if (more.length || kappa === undefined) throw new TypeError("no five numbers");
-    need([y, s, side].every((number) => typeof number === "bigint"), "a multiplier is of no report and group.");
+    need([y, s, side].every((number) => typeof number === "bigint"), "a multiplier has no report or group.");
     const couple = [slack, kappa].map((number) => scaled(real(number, "a multiplier")).floor());
     const row = given.at(Number(y));
     const key = `${s} ${side}`;
@@ -270,7 +270,7 @@ function fraction(value) {
 function real(value, what, most = 10n ** 300n) {
   const number = isFraction(value) || typeof value === "bigint" ? fraction(value) : new Fraction(-1n);
   const said = most < 10n ** 6n ? most : "1e+300";
-  need(number.n >= 0n && number.n <= most * number.d, `${what} is no number from 0 to ${said}.`);
+  need(number.n >= 0n && number.n <= most * number.d, `${what} is not a number from 0 to ${said}.`);
   return number;
 }
 /** A text that two values share if they are the same; 1 and 1.0 are different names. */
@@ -319,7 +319,7 @@ function parse(text) {
   };
   JSON.parse(text); // for the grammar
   const found = revive(JSON.parse(text.replace(TOKENS, mark)));
-  need(colons === keys, "a key is there twice.");
+  need(colons === keys, "duplicate key.");
   return found;
 }
 /** Parse JSON strictly; also give the digest of the text, without `public` if that is last. */
@@ -345,7 +345,7 @@ function needForm(found, forms) {
   if (Array.isArray(form) || isObject(form)) throw new TypeError("no form");
   const isForm = typeof form === "string" && Object.hasOwn(forms, form);
   const version = repr(field(found, "version"));
-  need(isForm && version === String(forms[form]), `a text is no ${known}.`);
+  need(isForm && version === String(forms[form]), `a text is not a ${known}.`);
 }
 /** Whether clients would read a mechanism. */
 function isReadable(text) {
@@ -367,11 +367,11 @@ function columnsOf(own) {
   needKeys(own, [...OF_MECHANISM, ...(Object.hasOwn(own, "blocks") ? OF_BLOCKS : OF_MATRIX)]);
   const pairs = list(field(own, "columns")).map(list);
   const isPair = (pair) => pair.length === 2 && typeof pair[1] === "boolean";
-  need(pairs.every(isPair), "columns are no pairs of a name and true or false.");
+  need(pairs.every(isPair), "columns must be pairs of a name and true (sensitive) or false.");
   const names = pairs.map(([name]) => name);
-  need(new Set(names.map(repr)).size === names.length, "two columns have one name.");
+  need(new Set(names.map(repr)).size === names.length, "column names repeat.");
   const places = [true, false].map((kind) => range(pairs.length).filter((place) => pairs[place][1] === kind));
-  need(places[0].length, "no column is secret.");
+  need(places[0].length, "no column is sensitive.");
   for (const [i, key] of ["secrets", "values"].entries()) {
     const widths = new Set(list(field(own, key)).map((it) => (Array.isArray(it) ? it.length : -1)));
     const width = places[i].length === 1 ? -1 : places[i].length;
@@ -392,19 +392,19 @@ function checkTogether(own) {
     shared.push(repr([common, alphabet, Object.hasOwn(one, "observe") ? one.observe : "all"]));
     blocks.push(block.map((place) => repr(names[place])).sort().join());
   }
-  need(shared.length, "there is no block.");
-  for (const [k, one] of shared.entries()) need(one === shared[0], `block ${k} protects another secret than block 0.`);
+  need(shared.length, "there are no blocks.");
+  for (const [k, one] of shared.entries()) need(one === shared[0], `block ${k} has a different secret than block 0.`);
   need(new Set(blocks).size === blocks.length, "two blocks have the same columns.");
   const [weights] = tableOf([field(own, "weights")], 1, blocks.length, "weights");
   const bits = BigInt(64 - Math.clz32(blocks.length - 1));
-  need(sum(weights) === 1n << bits, "weights of no manifest.");
+  need(sum(weights) === 1n << bits, "the weights' sum is wrong.");
 }
 function tableOf(rows, height, width, what) {
   const isCount = (x) => typeof x === "bigint" && x >= 0n;
   const isRow = (row) => Array.isArray(row) && row.length === width && row.every(isCount);
   if (Array.isArray(rows)) rows.forEach((row) => typeof row === "string" || isObject(row) || list(row));
   const isTable = Array.isArray(rows) && rows.length === height && rows.every(isRow);
-  need(isTable, `${what} are no table of ${height} x ${width} whole numbers.`);
+  need(isTable, `${what} must be a table of ${height} x ${width} integers >= 0.`);
   return rows;
 }
 
@@ -424,7 +424,7 @@ function rowsOf(own, a1, a2) {
   const bits = field(own, "denominator_bits");
   need(typeof bits === "bigint" && bits >= 0n && bits < 64n, "denominator_bits are out of range.");
   const fits = rows.length && cells.every((_, cell) => sum(rows.map((row) => row[cell])) === 1n << bits);
-  need(fits, "weights of no mechanism.");
+  need(fits, "the weights' sum is wrong.");
   return rows;
 }
 /** Numbers of the combinations of some columns of an alphabet. */
@@ -446,22 +446,22 @@ function hasFields(fields, needed, more) {
 /** Refuse a set that states anything but its numbers, and what is only stated. */
 function checkSet(said, names) {
   const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2, 6), ...names]);
-  need(isChecked, "a set states something that is not checked.");
+  need(isChecked, "a set has an unchecked field.");
 }
 /** The drift and the bounds of a box, which must have a conditional of each secret. */
 function boxOf(said, a1, a2) {
   const [lower, upper] = ["lower", "upper"].map((name) => tableOf(field(said, name), a1, a2, name));
   for (const [s, low] of lower.entries()) {
     const isFit = low.every((x, u) => x <= upper[s][u] && upper[s][u] <= UNITS);
-    need(isFit && sum(low) <= UNITS && UNITS <= sum(upper[s]), "nothing lies between the bounds.");
+    need(isFit && sum(low) <= UNITS && UNITS <= sum(upper[s]), "no distribution lies between the bounds.");
   }
   let total = 0n;
   for (const one of list(field(said, "reports"))) {
-    need(hasFields(one, ["mechanism", "counts"], []), "a set states something that is not checked.");
-    need(typeof one.mechanism === "string", "reports name no mechanism.");
+    need(hasFields(one, ["mechanism", "counts"], []), "a set has an unchecked field.");
+    need(typeof one.mechanism === "string", "reports must name their mechanism.");
     total += sum(tableOf([one.counts], 1, list(one.counts).length, "reports")[0]);
   }
-  need(total && repr(said.n_records ?? null) === repr(total), "the counts are others.");
+  need(total && repr(said.n_records ?? null) === repr(total), "the counts do not match.");
   return { alpha: null, budgets: [NONE, NONE, real(field(said, "drift"), "drift", 1000n)], box: [lower, upper] };
 }
 /** The order and the budgets of a set; no order for all distributions. */
@@ -470,19 +470,19 @@ function setOf(said, tables) {
   const set = field(said, "set");
   const names = typeof set === "string" && Object.hasOwn(NUMBERS, set) ? NUMBERS[set] : [];
   if (Array.isArray(set) || isObject(set)) throw new TypeError("no kind");
-  need(names.length, "the set is of no kind that can be checked.");
+  need(names.length, "sets of this kind cannot be checked.");
   checkSet(said, names);
   const isFit = said.rule === "given" || (said.rule === "survey") === tables.length > 1;
-  need(isFit, "a survey's set needs records beside the counts, and no other does.");
+  need(isFit, "a survey's set, and no other, needs records beside the counts.");
   const isTotal = !Object.hasOwn(said, "n_records") || repr(said.n_records) === repr(sum(tables.at(-1)));
-  need(isTotal, "the counts are others.");
+  need(isTotal, "the counts do not match.");
   if (names.includes("single")) {
     const budgets = names.map((name) => real(field(said, name), name));
     need(budgets[0].compare(budgets[1]) <= 0, "pair is less than single.");
     return { alpha: WHOLE, budgets };
   }
   const [alpha, radius] = names.map((name) => real(field(said, name), name, 1000n));
-  need(2n * alpha.n >= alpha.d, "the set is of no kind that can be checked.");
+  need(2n * alpha.n >= alpha.d, "sets of this kind cannot be checked.");
   const order = alpha.compare(WHOLE);
   if (order === 0) return { alpha, budgets: [radius, radius, NONE] };
   const [low, high] = odds(radius.times(alpha.minus(WHOLE)).over(alpha));
@@ -496,26 +496,26 @@ function statementsOf(own, tables, eps) {
   const { names, places, others } = columnsOf(own);
   const told = (some) => some.map((place) => repr(names[place])).join(", ");
   const subject = `secret ${told(places)}`;
-  need(a1 > 1, "there are no two secrets.");
+  need(a1 > 1, "there must be at least two secrets.");
   need(Array.isArray(claims) && claims.length, "nothing is claimed.");
   const found = [];
   for (const one of claims) {
     const bound = real(field(one, "eps"), "eps", MOST_EPS);
-    need(hasFields(one, SHOWN, STATED.slice(0, 2)), "a field of a claim is not checked.");
+    need(hasFields(one, SHOWN, STATED.slice(0, 2)), "a claim has an unchecked field.");
     const least = real(field(one, "attained"), "attained");
-    need(least.compare(bound) <= 0, "what is attained is above the eps.");
+    need(least.compare(bound) <= 0, "attained is larger than eps.");
     const most = real(Object.hasOwn(one, "asked") ? one.asked : bound, "asked");
-    need(bound.compare(most) <= 0, "the eps is above what was asked.");
+    need(bound.compare(most) <= 0, "eps is larger than asked.");
     const isWhole = one.known === "all";
     const [secret, known] = [numbersOf(one.secret), isWhole ? [] : numbersOf(one.known)];
     const isRising = known.every((place, n) => !n || place > known[n - 1]);
     const isFit = secret.join() === places.join() && isRising && known.every((place) => others.includes(place));
-    need(isFit, "a claim is not about the secret columns, within values of others.");
+    need(isFit, "a claim is not about the sensitive columns, given other columns.");
     const isAlone = !isWhole && !known.length;
-    need(found.length || isAlone, "the first claim is not about one report alone.");
+    need(found.length || isAlone, "the first claim must be about one report, with no known columns.");
     const value = isWhole ? range(a2) : codesOf(values, others.length > 1, known.map((p) => others.indexOf(p)));
     const observer = isWhole ? "all others" : told(known);
-    need(!found.length || !isAlone || one.around === "all", "two claims are about the same.");
+    need(!found.length || !isAlone || one.around === "all", "duplicate claim.");
     const alone = found.length ? "all distributions" : "one report";
     const about = isAlone ? `${subject}, ${alone}` : `${subject} to those who know ${observer}`;
     const least_eps = eps !== null && !found.length ? eps : bound;
@@ -534,7 +534,7 @@ function statementsOf(own, tables, eps) {
     let around;
     if (one.around !== "all" && field(one.around, "set") === "box") {
       checkSet(one.around, [...OF_BOX, "reports"]);
-      need(isAlone, "bounds are of one report alone.");
+      need(isAlone, "a box needs a claim without known columns.");
       around = boxOf(one.around, a1, a2);
     } else around = setOf(one.around, tables);
     const each = tables.map((table) => cells.map((some) => some.map((cell) => table[cell])));
@@ -577,13 +577,13 @@ function partOf(own, open, eps, reports) {
   for (const key of ["secrets", "values"]) {
     const names = field(own, key);
     need(Array.isArray(names) && repr(names) === repr(field(open, key)), `the ${key} differ.`);
-    need(new Set(names.map(repr)).size === names.length, `one of the ${key} is there twice.`);
+    need(new Set(names.map(repr)).size === names.length, `the ${key} repeat.`);
   }
   const [a1, a2] = [own.secrets.length, own.values.length];
   const both = ["counts", ...(Object.hasOwn(open, "records") ? ["records"] : [])]; // of a survey
   const tables = both.map((name) => tableOf(field(open, name), a1, a2, name).flat());
   const seen = tables.map((table) => table.map((n) => n > 0n));
-  need(seen[0].includes(true) && seen[0].join() === seen.at(-1).join(), "the counts are others.");
+  need(seen[0].includes(true) && seen[0].join() === seen.at(-1).join(), "the counts do not match.");
   const first = reports === 1 && eps !== null ? field(list(field(own, "claims"))[0], "eps") : null;
   if (first !== null && eps.compare(real(first, "eps", MOST_EPS)) >= 0) eps = null; // what is stated says more
   let statements = statementsOf(own, tables, eps);
@@ -593,8 +593,8 @@ function partOf(own, open, eps, reports) {
   if (reports > 1) { // one row for each multiset of reports
     const numbers = Array.isArray(own.numbers) ? own.numbers : [];
     const isRounded = numbers.some((it) => typeof it === "object" && it !== null && Object.hasOwn(it, "knots"));
-    need(!isRounded, "reports with knots may be rounded anew.");
-    need(eps !== null, "say which eps so many reports should keep.");
+    need(!isRounded, "several reports of knots are not checked.");
+    need(eps !== null, "several reports need eps, because nothing is claimed about them.");
     const together = (some) => rows[0].map((_, cell) => some.reduce((a, y) => a * rows[y][cell], 1n));
     rows = multisets(rows.length, reports).map(together);
     const subject = statements[0].about.slice(0, -"one report".length);

@@ -148,7 +148,7 @@ test("options that are misspelt, missing or of another type are refused", async 
 
 test("ids are given where they are needed, and are of three types", async () => {
   const [fresh, permanent] = [await load(text()), await load(text(), { permanentKey: KEY })];
-  await assert.rejects(fresh.report(RECORD, { id: 1 }), /fresh ones take no id.*Nothing/);
+  await assert.rejects(fresh.report(RECORD, { id: 1 }), /fresh reports do not use ids.*Nothing/);
   for (const about of [undefined, {}, { id: undefined }, { id: null }]) {
     await assert.rejects(permanent.report(RECORD, about), /need an id/);
   }
@@ -204,7 +204,7 @@ test("large numbers stay exact", async () => {
   const client = await load(exact);
   assert.deepEqual(client.values, [2n ** 53n, 2n ** 53n + 1n]);
   for (const value of client.values) assert.ok((await client.report(["no", value])) < 3);
-  await assert.rejects(client.report(["no", 2 ** 53]), /numbers of 2\^53 or more may be rounded.*give a BigInt/);
+  await assert.rejects(client.report(["no", 2 ** 53]), /numbers of 2\^53 or more may be rounded.*pass a BigInt/);
   for (const value of [2 ** 53 + 2, 2n ** 53n + 2n]) {
     await assert.rejects(client.report(["no", value]), /does not know/);
   }

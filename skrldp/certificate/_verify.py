@@ -239,12 +239,12 @@ def _number(text: str) -> Fraction:
 
 def _real(x: Any, label: str, largest: int = 10**300) -> Fraction:
     good = type(x) in (int, Fraction) and 0 <= x <= largest
-    _need(good, f"{label} is no number from 0 to {float(largest):g}.")
+    _need(good, f"{label} is not a number from 0 to {float(largest):g}.")
     return Fraction(x)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    _need(len(dict(pairs)) == len(pairs), "a key is there twice.")
+    _need(len(dict(pairs)) == len(pairs), "duplicate key.")
     return dict(pairs)
 
 
@@ -262,7 +262,7 @@ def _read(text: str | bytes, forms: dict[str, int]) -> tuple[dict[str, Any], str
 def _need_form(fields: dict[str, Any], forms: dict[str, int]) -> None:
     known = " or ".join(f"{form} of version {version}" for form, version in forms.items())
     good = repr(forms.get(fields["format"])) == repr(fields["version"])
-    _need(good and fields["format"] in forms, f"a text is no {known}.")
+    _need(good and fields["format"] in forms, f"a text is not a {known}.")
 
 
 def _need_keys(fields: dict[str, Any], known: set[str]) -> None:
@@ -290,11 +290,11 @@ def _columns(file: dict[str, Any]) -> tuple[list[Any], list[int], list[int]]:
     _need_keys(file, OF_MECHANISM | (OF_BLOCKS if "blocks" in file else OF_MATRIX))
     pairs = [tuple(_list(column)) for column in _list(file["columns"])]
     good = all(len(pair) == 2 and type(pair[1]) is bool for pair in pairs)
-    _need(good, "columns are no pairs of a name and true or false.")
+    _need(good, "columns must be pairs of a name and true (sensitive) or false.")
     names = [name for name, _ in pairs]
-    _need(len(set(map(repr, names))) == len(names), "two columns have one name.")
+    _need(len(set(map(repr, names))) == len(names), "column names repeat.")
     positions = [[i for i, pair in enumerate(pairs) if pair[1] is kind] for kind in (True, False)]
-    _need(positions[0], "no column is secret.")
+    _need(positions[0], "no column is sensitive.")
     for key, kind in zip(("secrets", "values"), positions, strict=True):
         sizes = {len(it) if type(it) is list else -1 for it in _list(file[key])}
         _need(sizes == {-1 if len(kind) == 1 else len(kind)}, f"the {key} do not fit the columns.")
@@ -313,18 +313,18 @@ def _check_together(manifest: dict[str, Any]) -> None:
         common = [names[position] for position in secret] if nonsensitive else []
         shared.append(repr([common, alphabet, block.get("observe", "all")]))
         blocks.append(repr(sorted(repr(names[position]) for position in own_columns)))
-    _need(shared, "there is no block.")
+    _need(shared, "there are no blocks.")
     for k, protected in enumerate(shared):
-        _need(protected == shared[0], f"block {k} protects another secret than block 0.")
+        _need(protected == shared[0], f"block {k} has a different secret than block 0.")
     _need(len({*blocks}) == len(blocks), "two blocks have the same columns.")
     weights = _table([manifest["weights"]], 1, len(blocks), "weights")[0]
-    _need(sum(weights) == 1 << (32 + (len(blocks) - 1).bit_length()), "weights of no manifest.")
+    _need(sum(weights) == 1 << (32 + (len(blocks) - 1).bit_length()), "the weights' sum is wrong.")
 
 
 def _table(rows: Any, height: int, width: int, label: str) -> Table:
     good = type(rows) is list and [len(row) for row in rows] == [width] * height
     good = good and all(type(x) is int and x >= 0 for row in rows for x in row)
-    _need(good, f"{label} are no table of {height} x {width} whole numbers.")
+    _need(good, f"{label} must be a table of {height} x {width} integers >= 0.")
     return list(rows)
 
 
@@ -340,7 +340,7 @@ def _rows(file: dict[str, Any], a1: int, a2: int) -> Table:
         rows = [row * repeats for row in table]
     bits = file["denominator_bits"]
     _need(type(bits) is int and 0 <= bits < 64, "denominator_bits are out of range.")
-    _need({sum(x) for x in zip(*rows, strict=True)} == {1 << bits}, "weights of no mechanism.")
+    _need({sum(x) for x in zip(*rows, strict=True)} == {1 << bits}, "the weights' sum is wrong.")
     return rows
 
 
@@ -360,7 +360,7 @@ def _codes(names: list[Any], several: bool, positions: list[int]) -> list[int]:
 def _checked_set(stated: Any, names: set[str]) -> None:
     """Reject a set with unknown fields."""
     known = set(stated) <= {"set", "n_records", *STATED[2:6], *names}
-    _need(known and {"rule", "beta"} <= set(stated), "a set states something that is not checked.")
+    _need(known and {"rule", "beta"} <= set(stated), "a set has an unchecked field.")
 
 
 def _box_of(box: Any, a1: int, a2: int) -> tuple[None, tuple[Fraction, ...], tuple[Table, Table]]:
@@ -368,13 +368,13 @@ def _box_of(box: Any, a1: int, a2: int) -> tuple[None, tuple[Fraction, ...], tup
     lower, upper = (_table(box[name], a1, a2, name) for name in ("lower", "upper"))
     for low, high in zip(lower, upper, strict=True):
         fits = all(x <= y <= UNITS for x, y in zip(low, high, strict=True))
-        _need(fits and sum(low) <= UNITS <= sum(high), "nothing lies between the bounds.")
+        _need(fits and sum(low) <= UNITS <= sum(high), "no distribution lies between the bounds.")
     total = 0
     for report in _list(box["reports"]):
-        _need(set(report) == {"mechanism", "counts"}, "a set states something that is not checked.")
-        _need(type(report["mechanism"]) is str, "reports name no mechanism.")
+        _need(set(report) == {"mechanism", "counts"}, "a set has an unchecked field.")
+        _need(type(report["mechanism"]) is str, "reports must name their mechanism.")
         total += sum(_table([report["counts"]], 1, len(_list(report["counts"])), "reports")[0])
-    _need(total and repr(box.get("n_records")) == repr(total), "the counts are others.")
+    _need(total and repr(box.get("n_records")) == repr(total), "the counts do not match.")
     return None, (Fraction(0), Fraction(0), _real(box["drift"], "drift", 1000)), (lower, upper)
 
 
@@ -383,18 +383,18 @@ def _set_of(ball: Any, tables: Table) -> tuple[Fraction | None, tuple[Fraction, 
     if ball == "all":
         return None, (Fraction(0),) * 3
     names = NUMBERS.get(ball["set"], set())
-    _need(names, "the set is of no kind that can be checked.")
+    _need(names, "sets of this kind cannot be checked.")
     _checked_set(ball, names)
     rule, total = ball["rule"], sum(tables[-1])
     fits = rule == "given" or (rule == "survey") == (len(tables) > 1)
-    _need(fits, "a survey's set needs records beside the counts, and no other does.")
-    _need(repr(ball.get("n_records", total)) == repr(total), "the counts are others.")
+    _need(fits, "a survey's set, and no other, needs records beside the counts.")
+    _need(repr(ball.get("n_records", total)) == repr(total), "the counts do not match.")
     if "single" in names:
         single, pair, drift = (_real(ball[name], name) for name in ("single", "pair", "drift"))
         _need(single <= pair, "pair is less than single.")
         return Fraction(1), (single, pair, drift)
     alpha, radius = _real(ball["alpha"], "alpha", 1000), _real(ball["radius"], "radius", 1000)
-    _need(2 * alpha >= 1, "the set is of no kind that can be checked.")
+    _need(2 * alpha >= 1, "sets of this kind cannot be checked.")
     if alpha != 1:
         low, high = (Fraction(end, ONE) - 1 for end in odds(radius * (alpha - 1) / alpha))
         radius = high if alpha > 1 else -low
@@ -407,24 +407,24 @@ def _statements(file: dict[str, Any], tables: Table, eps: Fraction | None) -> li
     a1, a2 = len(secrets), len(values)
     names, secret_at, others_at = _columns(file)
     subject = f"secret {', '.join(_said(names[i]) for i in secret_at)}"
-    _need(a1 > 1, "there are no two secrets.")
+    _need(a1 > 1, "there must be at least two secrets.")
     _need(type(claims) is list and claims, "nothing is claimed.")
     listed: list[Statement] = []
     for claim in claims:
         bound = _real(claim["eps"], "eps", MOST_EPS)
-        _need(SHOWN <= set(claim) <= SHOWN | {*STATED[:2]}, "a field of a claim is not checked.")
-        _need(_real(claim["attained"], "attained") <= bound, "what is attained is above the eps.")
+        _need(SHOWN <= set(claim) <= SHOWN | {*STATED[:2]}, "a claim has an unchecked field.")
+        _need(_real(claim["attained"], "attained") <= bound, "attained is larger than eps.")
         limit = _real(claim.get("asked", bound), "asked")
-        _need(bound <= limit, "the eps is above what was asked.")
+        _need(bound <= limit, "eps is larger than asked.")
         secret, knows_all = _list(claim["secret"]), claim["known"] == "all"
         known = [] if knows_all else _list(claim["known"])
         inner = [others_at.index(p) for p in known if type(p) is int and p in others_at]
         good = secret == secret_at and {type(p) for p in secret} <= {int}
         good = good and len(inner) == len(known) and inner == sorted({*inner})
-        _need(good, "a claim is not about the secret columns, within values of others.")
+        _need(good, "a claim is not about the sensitive columns, given other columns.")
         alone = not (known or knows_all)
-        _need(listed or alone, "the first claim is not about one report alone.")
-        _need(not (listed and alone) or claim["around"] == "all", "two claims are about the same.")
+        _need(listed or alone, "the first claim must be about one report, with no known columns.")
+        _need(not (listed and alone) or claim["around"] == "all", "duplicate claim.")
         observer = "all others" if knows_all else ", ".join(_said(names[i]) for i in known)
         label = f"{subject} to those who know {observer}"
         if alone:
@@ -444,7 +444,7 @@ def _statements(file: dict[str, Any], tables: Table, eps: Fraction | None) -> li
         box: tuple[Any, ...]
         if region != "all" and region["set"] == "box":
             _checked_set(region, NUMBERS["box"] | {"reports"})
-            _need(alone, "bounds are of one report alone.")
+            _need(alone, "a box needs a claim without known columns.")
             box = _box_of(region, a1, a2)
         else:
             box = _set_of(region, tables)
@@ -486,20 +486,20 @@ def _part(
     for key in ("secrets", "values"):
         names = file[key]
         _need(type(names) is list and repr(names) == repr(public[key]), f"the {key} differ.")
-        _need(len(set(map(repr, names))) == len(names), f"one of the {key} is there twice.")
+        _need(len(set(map(repr, names))) == len(names), f"the {key} repeat.")
     a1, a2 = len(file["secrets"]), len(file["values"])
     kinds = ("counts", *(["records"] if "records" in public else []))  # of a survey
     tables = [[n for row in _table(public[name], a1, a2, name) for n in row] for name in kinds]
     seen = [[n > 0 for n in table] for table in tables]
-    _need(any(seen[0]) and seen[0] == seen[-1], "the counts are others.")
+    _need(any(seen[0]) and seen[0] == seen[-1], "the counts do not match.")
     if reports == 1 and eps is not None and eps >= _real(file["claims"][0]["eps"], "eps", MOST_EPS):
         eps = None  # the claim states more than the set shows
     statements, rows = _statements(file, tables, eps), _rows(file, a1, a2)
     sets = [claim["around"] for claim in file["claims"] if claim["around"] != "all"]
     stated |= {name for claim in (*file["claims"], *sets) for name in claim if name in STATED}
     if reports > 1:  # one row for each multiset of reports
-        _need("knots" not in repr(file.get("numbers")), "reports with knots may be rounded anew.")
-        _need(eps is not None, "say which eps so many reports should keep.")
+        _need("knots" not in repr(file.get("numbers")), "several reports of knots are not checked.")
+        _need(eps is not None, "several reports need eps, because nothing is claimed about them.")
         several = combinations_with_replacement(rows, reports)
         rows = [[reduce(mul, cell) for cell in zip(*members, strict=True)] for members in several]
         subject = statements[0].about.removesuffix("one report")
@@ -535,16 +535,16 @@ def verify(
     Examples
     --------
     >>> verify('{"format": "a", "version": 1}', "", "").message
-    'not shown: a text is no skrldp-mechanism of version 5 or skrldp-manifest of version 2.'
+    'not shown: a text is not a skrldp-mechanism of version 5 or skrldp-manifest of version 2.'
     """
     try:
         required = None if eps is None else _real(_number(str(eps)), "eps", MOST_EPS)
-        _need(type(reports) is int and reports > 0, "reports is no whole number from 1.")
+        _need(type(reports) is int and reports > 0, "reports must be an integer >= 1.")
         pairs, digests, stated = read_claim(mechanism, counts, required, reports)
         file, _ = _read(witness, WITNESS)
         _need_keys(file, HEAD | {"mechanism", "counts", "reports", "couples"})
         for name, true in zip(("mechanism", "counts", "reports"), (*digests, reports), strict=True):
-            _need(repr(file[name]) == repr(true), f"the witness does not fit the {name}.")
+            _need(repr(file[name]) == repr(true), f"the witness does not match the {name}.")
         claims = zip(pairs, map(_list, _list(file["couples"])), strict=True)
         return Verdict(True, "holds", tuple(_shown(*pair, some) for pair, some in claims), stated)
     except NotShown as problem:
@@ -557,7 +557,7 @@ def _shown(rows: Table, claim: Statement, couples: list[list[Any]]) -> str:
     """Check a statement for every row and pair; raise NotShown for the first failure."""
     couples_of_row: list[dict[Any, Any]] = [{} for _ in rows]
     for y, s, side, slack, kappa in map(_list, couples):
-        _need({type(y), type(s), type(side)} == {int}, "a multiplier is of no report and group.")
+        _need({type(y), type(s), type(side)} == {int}, "a multiplier has no report or group.")
         couple = [floor(_real(number, "a multiplier") * ONE) for number in (slack, kappa)]
         couples_of_row[y].setdefault((s, side), []).append(couple)
     for y, row in enumerate(rows):

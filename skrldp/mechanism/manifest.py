@@ -20,7 +20,7 @@ from skrldp.claims import Claims
 from skrldp.claims_in_words import claimed
 from skrldp.mechanism import json_format
 from skrldp.mechanism.forms import round_columns, slot_bits
-from skrldp.mechanism.json_values import Others
+from skrldp.mechanism.json_values import Others, malformed
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.draws import AliasTable
 from skrldp.sampling.random_bits import RandomStream, Tapes
@@ -323,6 +323,8 @@ class Manifest(BlockColumns):
                 f"Expected one weight for each of {len(self.mechanisms):,} mechanisms, got "
                 f"{len(self.weights):,} weights."
             )
+        if sum(self.weights.tolist()) != 1 << (bits := slot_bits(len(self.weights))):
+            raise ValueError(f"the weights of blocks must sum to 2**{bits}.")
         _ = self.sampler  # which checks the rest
 
     @staticmethod
@@ -559,6 +561,9 @@ def read_json(text: str | bytes, *formats: str) -> Mechanism | Manifest:
     mechanisms = tuple(Mechanism(**fields) for fields in attributes)
     if weights is None:
         return mechanisms[0]
-    if any(not 0 <= weight < 1 << 62 for weight in weights):
-        raise ValueError("the weights of a manifest must be between 0 and 2^62.")
-    return Manifest(mechanisms, np.array(weights, dtype=np.int64))
+    if any(not 0 <= weight <= 1 << 62 for weight in weights):
+        raise malformed("the weights of blocks are negative or too large")
+    try:
+        return Manifest(mechanisms, np.array(weights, dtype=np.int64))
+    except ValueError as error:
+        raise malformed(str(error).rstrip(".")) from None

@@ -1,8 +1,9 @@
 """Proofs, changed in many ways, of which the checkers in Python and JavaScript must say the same.
 
-``python tests/certificate/verdict_cases.py`` writes ``tests/certificate/vectors/verdicts.json``:
-bases, and texts that differ from a base, with Python's verdicts. The tests in ``javascript/test/``
-read the same file. ``compare`` tries many more with Node.
+``tests/certificate/vectors/verdicts.json`` has bases (mechanism, counts, witness, ε, reports) and
+texts that differ from a base, with Python's verdicts; the tests in ``javascript/test/`` read the
+same file. A case is added there by hand; ``python tests/certificate/verdict_cases.py`` then writes
+today's verdicts: read the diff. ``compare`` tries many more mutants with Node.
 """
 
 import json
@@ -10,90 +11,17 @@ import random
 import re
 import subprocess
 import sys
-import warnings
-from difflib import SequenceMatcher
-from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE), str(HERE.parent / "client")]
 
-import numpy as np  # noqa: E402
-from conftest import few_iterations  # noqa: E402
-from fuzz_verify import SETS, as_before, bound_together, changed, proven  # noqa: E402
+from fuzz_verify import as_before, bound_together, changed  # noqa: E402
 
 from fuzz import of_structure, of_text  # noqa: E402
-from skrldp import (  # noqa: E402
-    AllDistributions,
-    BlockSanitizer,
-    FrequencyEstimator,
-    GRRSanitizer,
-    IRSanitizer,
-    LikelihoodRatioSet,
-    PolyOptSanitizer,
-    RenyiBall,
-    SRRSanitizer,
-    certify,
-)
-from skrldp.certificate import counts_to_json, verify, witness_of  # noqa: E402
+from skrldp.certificate import verify  # noqa: E402
 
 VECTORS = HERE / "vectors" / "verdicts.json"
-CATEGORIES = [["é", "b"], [0, 1.5], ["x", "y"], [False, True]]
-KINDS = {
-    "closed form": (SRRSanitizer, {"sensitive": [0]}),
-    "matrix of a closed form": (IRSanitizer, {"sensitive": [0]}),
-    "eps_worst_case": (PolyOptSanitizer, {"sensitive": [0], "eps_worst_case": 2.5}),
-    "known": (PolyOptSanitizer, {"sensitive": [0], "observer_columns": [1]}),
-    "two secrets, known": (PolyOptSanitizer, {"sensitive": [0, 1], "observer_columns": [3]}),
-    "U alone": (PolyOptSanitizer, {"sensitive": [0], "observe": "nonsensitive"}),
-    "all distributions": (IRSanitizer, {"sensitive": [0, 2], "uncertainty": AllDistributions()}),
-    "one distribution": (PolyOptSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(radius=0)}),
-    "order 1/2": (IRSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(alpha=0.5, radius=0.1)}),
-    "order 4": (IRSanitizer, {"sensitive": [0], "uncertainty": RenyiBall(alpha=4, radius=0.1)}),
-}
-
-
-def _fitted(kind, *, categories=CATEGORIES, eps=1.0, **parameters):
-    rows = np.array(np.meshgrid(*categories, indexing="ij"), dtype=object).reshape(
-        len(categories), -1
-    )
-    weights = np.random.default_rng(5).integers(0, 60, rows.shape[1])
-    with few_iterations(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return kind(eps=eps, categories=categories, **parameters).fit(rows.T, sample_weight=weights)
-
-
-def _texts(san):
-    return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
-
-
-@cache
-def made():
-    """Return the proofs by name: mechanism, counts, witness, ε (or None), reports."""
-    found = {f"PolyOpt, {name}": (*proven(name), None, 1) for name in SETS}
-    for name, (kind, parameters) in KINDS.items():
-        found[name] = (*_texts(_fitted(kind, **parameters)), None, 1)
-    around = LikelihoodRatioSet(radius=0.02)
-    san = _fitted(IRSanitizer, categories=[[1, 2], list("xy")], sensitive=[0], uncertainty=around)
-    two = certify(san.mechanism_, san.uncertainty_, san.joint_, reports=2)
-    pilot = GRRSanitizer(sensitive=slice(None), categories=[["é", "b"], [0, 1.5, 2]]).fit()
-    counts = np.rint(9_000 * pilot.mechanism_.matrix @ [0.1, 0.2, 0.05, 0.3, 0.15, 0.2])
-    reports = FrequencyEstimator(pilot, encode="symbol").fit(range(6), sample_weight=counts)
-    for drift in (0.0, 0.1):
-        own = IRSanitizer(sensitive=[0], categories=[["é", "b"], [0, 1.5, 2]])
-        texts = _texts(own.set_params(uncertainty=LikelihoodRatioSet(drift=drift)).fit(reports))
-        found[f"private reports, drift {drift}"] = (*texts, None, 1)
-    one = _fitted(
-        BlockSanitizer,
-        categories=[["a", "b"], [0, 1], ["x", "y"]],
-        sensitive=[0],
-        base=IRSanitizer(),
-    )
-    joints = [own.joint_ for own in one.sanitizers_]
-    texts = one.manifest_.to_json(), counts_to_json(joints), witness_of(one.manifest_, joints)
-    found["blocks"] = (*texts, None, 1)
-    found["two reports"] = (*_texts(san)[:2], two.witness(), two.eps, 2)
-    return found
 
 
 def mutants(bases, number, seed):
@@ -103,24 +31,6 @@ def mutants(bases, number, seed):
         base = rng.randrange(len(bases))
         *texts, eps, _ = bases[base]
         yield base, mutant(rng, texts), eps if rng.random() < 0.8 else round(rng.uniform(0, 3), 3)
-
-
-TEXTS_FOR_LISTS = {
-    "two secrets, known": (r'\["x",false\]', '"xf"'),
-    "PolyOpt, default": (r'"columns":\[\[0,true\]', '"columns":["ab"'),
-    "closed form": (r'"columns":\[\[0,true\]', '"columns":[{"0":1,"1":true}'),
-    "U alone": (r'"symbols":\[.*?\],"', '"symbols":"abc","'),
-    "blocks": (r'"mechanisms":\[.*\]', '"mechanisms":""'),
-}
-
-
-def texts_for_lists(bases):
-    """Yield mechanisms in which a text, or an object, is where a list should be."""
-    for name, (old, new) in TEXTS_FOR_LISTS.items():
-        *texts, witness = bases[name][:3]
-        changed = [re.sub(old, new, text, count=1) for text in texts]
-        assert changed[0] != texts[0], name
-        yield list(bases).index(name), list(bound_together(*changed, witness)), bases[name][3]
 
 
 def mutant(rng, texts):
@@ -143,34 +53,34 @@ def verdict(texts, eps, reports):
     return [re.sub(r"malformed \(\w+\)", "malformed", said.message), list(said.shown)]
 
 
-def edits(text, new):
-    """Write a text as parts of another one that are replaced, the last one first."""
-    steps = SequenceMatcher(None, text, new, autojunk=False).get_opcodes()
-    found = [[a, b, new[c:d]] for kind, a, b, c, d in steps if kind != "equal"]
-    return found[::-1]
-
-
 def edited(text, changes):
-    """Return a text after such changes."""
+    """Return a text of which parts are replaced, the last one first."""
     for start, end, new in changes:
         text = text[:start] + new + text[end:]
     return text
 
 
-def vectors(bases, number=200, seed=0):
-    """Return the text of the file."""
-    kept = [[name, *some, verdict(some[:3], *some[3:])] for name, some in bases.items()]
-    found, every = [], list(bases.values())
-    for base, texts, eps in (*mutants(every, number, seed), *texts_for_lists(bases)):
-        changes = [edits(old, new) for old, new in zip(every[base], texts, strict=False)]
-        found.append([base, changes, eps, verdict(texts, eps, every[base][4])])
-    lines = ",\n".join(json.dumps(one) for one in found)
-    return f'{{"bases": {json.dumps(kept)},\n"mutants": [\n{lines}\n]}}\n'
+def read():
+    """Return the bases, and the mutants: a base, the changes of each text, and an ε."""
+    whole = json.loads(VECTORS.read_text("utf-8"))
+    return whole["bases"], whole["mutants"]
+
+
+def judged(bases, found):
+    """Return the text of the file, with today's verdicts."""
+    for base in bases:
+        base[-1] = verdict(base[1:4], *base[4:6])
+    for one in found:
+        base, changes, eps, _ = one
+        texts = list(map(edited, bases[base][1:4], changes))
+        one[-1] = verdict(texts, eps, bases[base][5])
+    lines = ",\n".join(map(json.dumps, found))
+    return f'{{"bases": {json.dumps(bases)},\n"mutants": [\n{lines}\n]}}\n'
 
 
 def kept_bases():
-    """Return the bases in the file, as `made` has them."""
-    return {name: tuple(some) for name, *some, _ in json.loads(VECTORS.read_text("utf-8"))["bases"]}
+    """Return the bases by name: mechanism, counts, witness, ε, reports."""
+    return {name: tuple(some) for name, *some, _ in read()[0]}
 
 
 def compare(number, seed):
@@ -208,5 +118,4 @@ def is_json(texts):
 
 
 if __name__ == "__main__":
-    VECTORS.parent.mkdir(exist_ok=True)
-    VECTORS.write_text(vectors(made()), "utf-8")
+    VECTORS.write_text(judged(*read()), "utf-8")

@@ -226,7 +226,7 @@ def test_a_proof_is_checked_against_the_table_itself(call, files):
     with open("public.csv", "a") as file:
         file.write("a,x\n")
     code, out, _ = call(*given)
-    assert code == 1 and "the counts are others" in out
+    assert code == 1 and "the counts do not match" in out
 
 
 def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
@@ -238,7 +238,7 @@ def test_a_changed_mechanism_or_smaller_radius_is_not(files, capsys):
     claim["claims"][0]["around"]["pair"] *= 0.9
     own.write_text(json.dumps(claim))
     assert checked(files) == 1
-    assert "does not fit the mechanism" in capsys.readouterr().out
+    assert "does not match the mechanism" in capsys.readouterr().out
     mechanism = Mechanism.from_json(own.read_text())
     own.write_text(mechanism.to_json())
     joint = JointDistribution(json.loads(counts.read_text())["counts"], "ab", "xy")

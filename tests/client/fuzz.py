@@ -1,7 +1,8 @@
 """Changed mechanisms and manifests: both clients must accept them with one digest, or refuse.
 
 ``python tests/client/fuzz.py --number 20000 --seed 1`` compares Python with Node, and prints the
-texts about which they differ. A small run is kept in ``tests/client/vectors/mutants.json``.
+texts about which they differ. A small run is kept in ``tests/client/vectors/mutants.json``, with
+the bases that are changed.
 """
 
 from __future__ import annotations
@@ -17,13 +18,29 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
-from client_cases import MOMENTS, NUMBERS, TEXTS, cases  # noqa: E402
-from manifest_cases import cases as manifests  # noqa: E402
+from vectors import digest_of, read  # noqa: E402
 
-from skrldp import client  # noqa: E402
-
+NUMBERS = [
+    0, -1, 0.5, 2**53, 2**53 + 1, -(2**63), 10**400, 1e300, -1e-300, 5e-324, 1.7976931348623157e308,
+    1e22, 123456789012345680.0, 9999999999999998.0, 0.0001, 0.00001, 1.5e-7, 1e21, 0.1, 1 / 3,
+]  # fmt: skip
+TEXTS = [
+    "", " ", "é", "e\u0301", "😀", "東", "a\"b\\c/d", "\x00\x1f\x7f\x80", "\b\f\n\r\t\v",
+    "\u2028\u2029",
+    "__proto__", "constructor", "1", "true", "null", "\ufeff", "\U0010ffff", "#1", "$", "{[,:]}",
+]  # fmt: skip
+MOMENTS = [
+    {"date": "2020-02-29"}, {"date": "0001-01-01"}, {"date": "9999-12-31"}, {"time": "12:30:00"},
+    {"time": "12:30:00.000001"}, {"time": "00:00:00+00:00"}, {"time": "23:59:59.999999-23:59"},
+    {"time": "12:00:00+00:00:01.000001"}, {"datetime": "2020-01-01T00:00:00"},
+    {"datetime": "2020-01-01T00:00:00+00:00"}, {"datetime": "2020-01-01T00:00:00.123456-01:30"},
+    {"datetime": "9999-12-31T23:59:59.999999+00:00"}, {"datetime": "0001-01-01T00:00:00-23:59"},
+    {"datetime": "1969-12-31T23:59:59.999999+05:45:01.500000"}, {"microseconds": 0},
+    {"microseconds": -86399999913600000000}, {"microseconds": 86399999999999999999}, None,
+    "2020-02-29",
+]  # fmt: skip
 NAMES = [
     "format", "version", "columns", "secrets", "values", "symbols", "denominator_bits", "weights",
     "blocks", "observe", "other", "claims", "eps", "asked", "attained", "reports", "around",
@@ -48,14 +65,11 @@ PIECES = [
     "\ufeff", "\x00", "\xa0", "\ud800", "é", "\x7f", "\u2028", "'", "[[[[[[", "]]]", '"a":1,', "#1",
 ]  # fmt: skip
 
-Kept = tuple[int, int, int, str]  # number of a base, characters kept before and behind, what is new
-
 
 def bases() -> list[str]:
     """Return the texts that are changed, none of them long."""
-    every = [*cases().values(), *manifests().values()]
-    texts = [json.dumps(fields, ensure_ascii=False) for fields, _, _ in every]
-    return [text for text in texts if len(text) < 4000]
+    texts: list[str] = read("mutants")["bases"]
+    return texts
 
 
 def mutants(number: int, seed: int) -> Iterator[tuple[int, str]]:
@@ -176,29 +190,6 @@ def leaves(parts: list[Any]) -> list[Any]:
     return found
 
 
-def verdict(text: str) -> str | None:
-    """Return the digest that Python computes, or None if it refuses the text."""
-    try:
-        return client.load(text).digest
-    except ValueError:
-        return None
-
-
-def kept(number: int = 600, seed: int = 0) -> list[list[Any]]:
-    """Write a run as what differs from the bases, with Python's verdicts."""
-    texts, found = bases(), []
-    for base, text in mutants(number, seed):
-        before = after = 0
-        shortest = min(len(text), len(texts[base]))
-        while before < shortest and text[before] == texts[base][before]:
-            before += 1
-        while after < shortest - before and text[-1 - after] == texts[base][-1 - after]:
-            after += 1
-        new = text[before : len(text) - after]
-        found.append([base, before, after, new, verdict(text)])
-    return found
-
-
 def compare(number: int, seed: int) -> list[tuple[str, str | None, str | None]]:
     """Return the texts about which Python and Node differ, with both verdicts."""
     texts = [text for _, text in mutants(number, seed)]
@@ -210,7 +201,7 @@ def compare(number: int, seed: int) -> list[tuple[str, str | None, str | None]]:
         check=True,
     ).stdout.splitlines()
     verdicts = [json.loads(answer) for answer in answers]
-    own = list(map(verdict, texts))
+    own = list(map(digest_of, texts))
     print(f"{number:,} texts, {sum(it is not None for it in own):,} of them mechanisms to Python")
     triples = zip(texts, own, verdicts, strict=True)
     return [triple for triple in triples if triple[1] != triple[2]]
