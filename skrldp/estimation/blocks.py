@@ -23,9 +23,7 @@ from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.hypotheses import (
     DRIFT,
     DriftTest,
-    chances_of_reports,
     drift_of,
-    leakage_within,
     warn_of_broken_bounds,
     warn_of_contradiction,
     warn_of_drift,
@@ -250,17 +248,6 @@ class BlockReports:
         mechanism, channel = self.design.manifest.mechanisms[number], _PooledChannel(self, number)
         samples = [((), self.sample)]
         return Cells(mechanism, channel, samples, bounded=bounded, kind=_PooledStatistic)
-
-    def leakage_at_most(self) -> float:
-        """Upper 95 % confidence bound of the largest leakage of a block, for those who reported."""
-        mechanisms = self.design.manifest.mechanisms
-        leakages = []
-        for number, mechanism in enumerate(mechanisms):
-            chances = chances_of_reports(mechanism.matrix, len(mechanism.secrets))
-            statistic = self.cells(number).statistic(*chances, self.sample)
-            miss = 0.05 / len(mechanisms)
-            leakages.append(leakage_within(statistic, self.sample, len(mechanism.secrets), miss)[1])
-        return max(leakages)
 
 
 def expected_cells(

@@ -360,7 +360,7 @@ class DriftTest(HypothesisTest):
             now = most_likely(channel, sample.shares, 1e-10, 10_000).distribution
             now = (sample.n * now + 0.5 * channel.public) / (sample.n + 0.5)  # keeps cells positive
             chances = WeightedStatistic.of(channel, *chances_of_reports(channel.matrix, shape[0]))
-            lower, _ = leakage_within(chances, sample, shape[0], 0.05 / len(blocks))
+            lower = leakage_at_least(chances, sample, shape[0], 0.05 / len(blocks))
             upper = leakage_bound(mechanism, channel.matrix, counts, 0.025 / len(blocks))
             leaks.append((mechanism.leakage(now.reshape(shape)), lower, upper))
         names = "leakage", "leakage_at_least", "leakage_at_most"
@@ -442,20 +442,16 @@ def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
     return c.reshape(-1, matrix.shape[1]), g.reshape(-1, matrix.shape[1])
 
 
-def leakage_within(
+def leakage_at_least(
     chances: WeightedStatistic, sample: Sample, n_secrets: int, miss: float
-) -> tuple[float, float]:
-    """Bound the leakage of reports with estimated probabilities; `miss` is each bound's error."""
+) -> float:
+    """Return a lower bound on the leakage of reports, which fails with probability `miss`."""
     ends = chances.inference(sample).ends(1.0 - miss / len(chances.c))
     limits = chances.lowest[:, None] + chances.width[:, None] * [0.0, 1.0]
     ends = np.where(chances.determined[:, None], ends, limits)
     low, high = np.moveaxis(ends.reshape(-1, n_secrets, 2), 2, 0)
     with np.errstate(divide="ignore"):
-        lower, upper = (
-            float(np.log(upper_ends.max(axis=1) / lower_ends.min(axis=1)).max())
-            for upper_ends, lower_ends in ((low, high), (high, low))
-        )
-    return max(0.0, lower), upper
+        return max(0.0, float(np.log(low.max(axis=1) / high.min(axis=1)).max()))
 
 
 def leakage_bound(mechanism: Mechanism, matrix: Floats, counts: Floats, beta: float) -> float:

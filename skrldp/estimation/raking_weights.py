@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import generator_of, is_finite, is_whole
 from skrldp._typing import Floats
-from skrldp.estimation.blocks import BlockDesign, BlockReports, count_blocks
+from skrldp.estimation.blocks import BlockDesign, count_blocks
+from skrldp.estimation.hypotheses import leakage_bound
 from skrldp.mechanism.manifest import leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.table.codec import manifest_codes
@@ -156,7 +157,10 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         self.effective_n_ = float(self.weights_.sum() ** 2 / (self.weights_**2).sum())
         secrets, *values = records.codes
         self.leakage_ = leakage_of(design.manifest, secrets, values, self.weights_)
-        self.leakage_at_most_ = BlockReports(design, counts).leakage_at_most()
+        self.leakage_at_most_ = max(
+            leakage_bound(mechanism, mechanism.matrix, counted, 0.05 / len(counts))
+            for mechanism, counted in zip(design.manifest.mechanisms, counts, strict=True)
+        )
         return self
 
     def replicate_weights(self, n_replicates: int = 100, *, random_state: Any = None) -> Floats:

@@ -283,6 +283,17 @@ def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
     assert own.leakage_ <= own.leakage_at_most_
 
 
+def test_one_blocks_bound_on_the_leakage_is_that_of_its_reports_alone():
+    """The same exact function bounds what raking and a single mechanism's reports may leak."""
+    block = ["age", "home", "job"]
+    sanitizer = BlockSanitizer(base=SRRSanitizer(), sensitive="ill", blocks=[block])
+    reports = sanitizer.set_params(random_state=0).fit(TABLE).transform(TABLE[:300])
+    own = RakingWeights(sanitizer, TABLE, strength=9.0).fit(reports)
+    (mechanism,) = own.manifest_.mechanisms
+    alone = FrequencyEstimator(mechanism).fit(reports["report"].to_numpy())
+    assert 0.0 < own.leakage_at_most_ == alone.leakage_bound(0.05)
+
+
 def test_figures_of_two_blocks_are_of_the_same_reports():
     """Means of an age that is in two blocks, one of which has homes as numbers."""
     numbers = TABLE.assign(home=(TABLE["home"] == "here").astype(int))[["ill", "age", "home"]]
