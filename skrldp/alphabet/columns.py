@@ -1,4 +1,4 @@
-"""The categories of one column, and how values are found among them."""
+"""The categories of one column, and the lookup of values among them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factorized:
-    """A column as positions into its distinct values."""
+    """A column encoded as positions into its distinct values."""
 
-    positions: NDArray[Any]  # (n,), each row's place in `distinct`; -1 if its value is missing
-    # Python scalars, or what :func:`plain` makes into such. Values that no row has, and values that
-    # are there twice, do no harm.
+    positions: NDArray[Any]  # (n,), each row's index in `distinct`; -1 if its value is missing
+    # Python scalars, or values that :func:`plain` converts to such. Values without rows, and
+    # duplicate values, are allowed.
     distinct: Sequence[Any] | NDArray[Any]
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Factorized:
         return None if position < 0 else self.distinct[position]
 
     def spread(self, codes: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Give each row what was found for its value.
+        """Map each row to the code of its value.
 
         Shapes: `codes` (len(distinct),); returns (n,).
         """
@@ -53,13 +53,14 @@ class Factorized:
 # --- The categories of a column -------------------------------------------------------------------
 
 
-OTHER = "other"  # the value that stands for a column's rare and unknown values
+OTHER = "other"  # the value that replaces a column's rare and unknown values
 
-# By the bytes of a float, the bits of integers that it holds without rounding.
+# By the bytes of a float, the bits of integers that it represents exactly.
 _DIGITS = {2: 11, 4: 24, 8: 53}
 
 # Up to this many numbers are looked up in a dictionary. An attacker can choose n numbers with equal
-# hashes, which take n**2 steps: at most about 10 ms here. More numbers are found by bisection.
+# hashes, which take n**2 steps: at most about 10 ms here. Larger alphabets are searched by
+# bisection.
 _FEW_NUMBERS = 1000
 
 
@@ -67,17 +68,17 @@ _FEW_NUMBERS = 1000
 class Column:
     """A column's alphabet."""
 
-    name: Any  # column name; position for arrays
-    # Python scalars, all different, in order. A missing value, if it is a category, is None.
+    name: Any  # column name; index for arrays
+    # Distinct Python scalars, in order. A missing value, if it is a category, is None.
     categories: tuple[Any, ...]
-    # Values that are no categories and are found as the category "other"
+    # Values that are not categories and are mapped to the category "other"
     infrequent: tuple[Any, ...] = field(default=(), kw_only=True)
-    # If given, values are numbers, and are found in their bin or rounded to a knot
+    # If given, values are numbers that are assigned to their bin or rounded to a knot
     numbers: Numbers | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_values(cls, name: Any, values: Iterable[Any], infrequent: Sequence[Any] = ()) -> Column:
-        """Make a column whose categories are some values, in the order of first occurrence."""
+        """Make a column whose categories are given values, in the order of first occurrence."""
         categories = tuple(_distinct([plain(value) for value in values]))
         return cls(name, categories, infrequent=tuple(map(plain, infrequent)))
 
@@ -103,7 +104,7 @@ class Column:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The texts that can be found, as far as UTF-8 can hold them."""
+        """The strings that can be found, except those that UTF-8 cannot encode."""
         if self.numbers is not None:
             return ()
         texts = dict.fromkeys(value for value, _ in self._entries if isinstance(value, str))
@@ -120,13 +121,13 @@ class Column:
 
     @cached_property
     def _of_numbers(self) -> NDArray[np.int64]:
-        """Index of the category of each bin or knot, and -1 for none, (k + 1,)."""
+        """Index of the category of each bin or knot, followed by -1 for none, (k + 1,)."""
         categories = () if self.numbers is None else self.numbers.categories
         return np.array([*(self._places[category] for category in categories), -1], dtype=np.int64)
 
     @cached_property
     def _roundings(self) -> dict[int, set[float]]:
-        """By the bytes of a float, the floats that integer categories are rounded to."""
+        """By the bytes of a float, the floats to which integer categories are rounded."""
         rounded: dict[int, set[float]] = {size: set() for size in _DIGITS}
         smallest = 1 << min(_DIGITS.values())
         large = [v for v, _ in self._entries if type(v) is int and abs(v) >= smallest]
@@ -146,9 +147,10 @@ class Column:
     def refuse_rounded(
         self, values: Sequence[Any] | NDArray[Any] | Factorized, size: int = 8
     ) -> None:
-        """Refuse floats that may be integer categories, rounded.
+        """Reject floats that may be rounded integer categories.
 
-        `size` is how many bytes the values had before they became Python's. Raises CategoryError.
+        `size` is the number of bytes of the values before their conversion to Python. Raises
+        CategoryError.
         """
         if not self.may_be_rounded:
             return
@@ -173,14 +175,16 @@ class Column:
         """Find the index of one value, which is not rounded; see :meth:`codes`."""
         if self.numbers is not None:
             return int(self.codes([value])[0])
-        if isinstance(value, np.timedelta64):  # for some NumPys it equals a number
+        if isinstance(
+            value, np.timedelta64
+        ):  # some versions of NumPy treat it as equal to a number
             return self._places.of_plain(value)
         return self._places[value]
 
     def codes(
         self, values: Sequence[Any] | NDArray[Any] | Factorized, draws: Draws | None = None
     ) -> NDArray[Any]:
-        """Find the index of each value among the categories; `draws` are for rounding alone.
+        """Find the index of each value among the categories; `draws` are only for rounding.
 
         Shapes: `values` (n,). Returns (n,): -1 for a value that is not a category. Raises TypeError
         if a value cannot be a category: lists, for example.
@@ -202,7 +206,7 @@ class Column:
         return self._codes_of_objects(values.tolist())
 
     def _rounded(self, knots: Knots, values: Any, draws: Draws | None) -> NDArray[Any]:
-        """Round each number to one of its two knots."""
+        """Round each number to one of its two neighbouring knots."""
         if draws is None:
             raise AssertionError(f"column {self.name!r} is rounded, and nothing was drawn")
         if isinstance(values, Factorized):
@@ -214,7 +218,9 @@ class Column:
 
     def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
         find = self._places.__getitem__
-        if np.timedelta64 in set(map(type, values)):  # for some NumPys it equals a number
+        if np.timedelta64 in set(
+            map(type, values)
+        ):  # some versions of NumPy treat it as equal to a number
             find = self._places.of_plain
         return np.fromiter(map(find, values), dtype=np.int64, count=len(values))
 
@@ -232,7 +238,7 @@ class Column:
         return codes
 
     def _sorted_numbers(self, kind: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the categories that a dtype holds exactly, sorted, and their places."""
+        """Return the categories that a dtype represents exactly, sorted, and their indices."""
         if kind not in self._numbers:
             pairs = []
             for category, code in self._entries:
@@ -249,7 +255,7 @@ class Column:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a text has no half of a pair of surrogates, which UTF-8 cannot hold."""
+    """Whether a string has no lone surrogate, which UTF-8 cannot encode."""
     if text.isascii():
         return True
     try:
@@ -260,7 +266,7 @@ def is_utf8(text: str) -> bool:
 
 
 def _exactly(dtype: np.dtype[Any], category: bool | int | float) -> Any:
-    """Return a category as a number of a dtype; None if it would have to be rounded."""
+    """Return a category as a number of a dtype; None if it would be rounded."""
     try:
         number = float(category) if dtype.kind == "f" else int(category)
     except OverflowError:
@@ -271,7 +277,7 @@ def _exactly(dtype: np.dtype[Any], category: bool | int | float) -> Any:
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    """Return the different values, in the order in which they first occur."""
+    """Return the distinct values, in the order of first occurrence."""
     numbers = [(value, row) for row, value in enumerate(values) if isinstance(value, int | float)]
     if len(numbers) <= _FEW_NUMBERS:
         return list(dict.fromkeys(values))
@@ -288,17 +294,17 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 
 def sort_categories(categories: list[Any]) -> list[Any]:
-    """Sort categories, a missing value last; those that cannot be compared by type and text."""
+    """Sort categories, a missing value last; incomparable ones by type and string."""
     known = [category for category in categories if category is not None]
     try:
         known.sort()
-    except TypeError:  # numbers beside strings, for example
+    except TypeError:  # numbers and strings, for example
         known.sort(key=lambda category: (type(category).__name__, str(category)))
     return known + [None] * (None in categories)
 
 
 class _Places(dict[Any, int]):
-    """Positions of categories; -1 for other values."""
+    """Lookup of the indices of categories; -1 for other values."""
 
     def __init__(self, entries: Sequence[tuple[Any, int]]) -> None:
         super().__init__()
@@ -318,7 +324,7 @@ class _Places(dict[Any, int]):
         """Find a value of any library's type."""
         try:
             value = plain(value)
-        except (ValueError, OverflowError, ImportError):  # infinite, or a moment out of range
+        except (ValueError, OverflowError, ImportError):  # infinite, or a time out of range
             return -1
         code = self.get(value)
         if code is None and isinstance(value, date):  # or a datetime
@@ -339,8 +345,8 @@ class _Places(dict[Any, int]):
 # --- Texts about columns and values, for messages; they contain nothing of private records --------
 
 
-_SHOWN, _WIDE = 8, 60  # at most this many values, and this many characters in all
-# How texts may differ that people take for the same.
+_SHOWN, _WIDE = 8, 60  # maximum number of values, and of characters in total
+# Differences between strings that look the same to people.
 _WAYS: dict[str, Callable[[str], str]] = {
     "how accents are encoded (Unicode NFC)": lambda text: normalize("NFC", text),
     "letter case": str.lower,
@@ -366,26 +372,26 @@ def listed(values: Sequence[Any]) -> str:
 
 
 def known_of(column: Column) -> str:
-    """State which values a column may have: the first few categories, or the range of its bins."""
+    """State the valid values of a column: the first few categories, or the range of its bins."""
     if column.numbers is not None:
         return column.numbers.range
     return listed(column.categories)
 
 
 def named(columns: Sequence[Column]) -> str:
-    """Name some columns in a sentence: "column 'a'", "columns 'a', 'b'"."""
+    """Name columns in a sentence: "column 'a'", "columns 'a', 'b'"."""
     plural = "s" if len(columns) > 1 else ""
     return f"column{plural} {listed([column.name for column in columns])}"
 
 
 def numbered(rows: NDArray[Any]) -> str:
-    """Give the numbers of the first few rows of a public table: "row 3", "rows 0, 2, 5"."""
+    """List the indices of the first few rows of a public table: "row 3", "rows 0, 2, 5"."""
     numbers = ", ".join(map(str, rows[:_SHOWN])) + (", ..." if len(rows) > _SHOWN else "")
     return f"row{'s' if len(rows) > 1 else ''} {numbers}"
 
 
 def hint_of(column: Column, values: Iterable[Any]) -> str:
-    """State how an unknown text differs from a known one, if in one way alone; "" if none does."""
+    """State the single way in which an unknown string differs from a known one; "" if none does."""
     texts = {value for value in values if isinstance(value, str)}
     for way, key in _WAYS.items():
         known = set(map(key, column.texts)) if texts else set()
@@ -395,7 +401,7 @@ def hint_of(column: Column, values: Iterable[Any]) -> str:
 
 
 def rows_in_words(unknown: Counter[Any], *, secret: bool = False) -> str:
-    """Count the rows with some values of a public table: "3 rows with values 'x', 'y'"."""
+    """Count the rows of a public table with given values: "3 rows with values 'x', 'y'"."""
     n_missing = unknown.get(None, 0)
     if secret:
         n_rows = sum(unknown.values())

@@ -1,4 +1,4 @@
-"""The combinations of categories that S, or U, can take; and cells grouped by categories."""
+"""The possible combinations of categories of S, or of U; and cells grouped by categories."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from skrldp.alphabet.columns import Column, listed, sort_categories
 from skrldp.alphabet.numbers import Bins, Numbers
 from skrldp.alphabet.values import plain
 
-# A table with an entry for every possible key finds keys faster than bisection. This is its largest
-# size: 8 MB at most. It is built in each call, so it is used only where there are enough rows.
+# Maximum size of a lookup table with an entry for every possible key, 8 MB, which is faster than
+# bisection. It is built in each call, and therefore used only for many rows.
 _LARGEST_TABLE = 1 << 22
 _ENTRIES_PER_ROW = 4
-_ROWS = 1 << 15  # whose keys are held at a time: they stay in a core's second-level cache
+# Rows whose keys are in memory at a time, so that they fit into a core's second-level cache
+_ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The combinations of categories that some columns can take, each with a number.
+    """The numbered combinations of categories of several columns.
 
-    No columns have one combination, the empty tuple: U where all columns are sensitive.
+    Without columns there is one combination, the empty tuple: U if all columns are sensitive.
 
     A key stands for a combination. Column by column, `keys[j]` holds the sorted keys
-    ``prefix * len(columns[j + 1]) + category`` of the combinations that exist; a key's position in
-    it numbers the prefix that is one column longer.
+    ``prefix * len(columns[j + 1]) + category`` of the combinations that exist; a key's index in it
+    is the number of the prefix that is one column longer.
     """
 
     columns: tuple[Column, ...]
-    # One less than there are columns
+    # One entry fewer than columns
     keys: tuple[NDArray[np.int64], ...] = ()
     # Number of each combination, in the order of the keys; None for 0, 1, 2, ...
     order: NDArray[np.int64] | None = field(default=None, repr=False)
@@ -93,7 +94,7 @@ class Alphabet:
         infrequent: Sequence[Sequence[Any]] | None = None,
         numbers: Sequence[Numbers | None] | None = None,
     ) -> Alphabet:
-        """Take some combinations in their own order."""
+        """Use given combinations in the given order."""
         if not names:
             return cls(())
         rare = [tuple(map(plain, few)) for few in infrequent or [()] * len(names)]
@@ -159,7 +160,7 @@ class Alphabet:
         return prefix if prefix < 0 or self.order is None else int(self.order[prefix])
 
     def index(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Find the number of each row's combination, of one column at least.
+        """Find the number of each row's combination, for at least one column.
 
         Shapes: `codes` (n,). Returns (n,): -1 for an unknown category or combination.
         """
@@ -170,13 +171,12 @@ class Alphabet:
         return prefix if self.order is None else np.append(self.order, -1).take(prefix)
 
     def index_with_others(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Find the number of each row's combination, unknown values being "other".
+        """Find the number of each row's combination, with unknown values as "other".
 
-        An unknown category is its column's "other". A combination that is unknown even so is the
+        An unknown category is its column's "other". A combination that is still unknown becomes the
         one in which every column is "other".
 
-        Shapes: `codes` (n,). Returns (n,): -1 where a column, or the alphabet, has no such
-        category.
+        Shapes: `codes` (n,). Returns (n,): -1 if a column, or the alphabet, has no such category.
         """
         other_codes = [column.other for column in self.columns]
         known = [
@@ -197,7 +197,7 @@ def _keys(prefix: NDArray[Any], code: NDArray[Any], size: int) -> NDArray[np.int
 def _find(
     prefix: NDArray[Any], code: NDArray[Any], size: int, known: NDArray[np.int64], bound: int
 ) -> NDArray[Any]:
-    """Find every row's key among the sorted `known` ones, all below `bound`; -1 if not there."""
+    """Find every row's key among the sorted `known` ones, all below `bound`; -1 if absent."""
     out = np.empty(len(code), dtype=smallest_dtype(len(known), signed=True))
     table = None
     if bound <= min(_LARGEST_TABLE, _ENTRIES_PER_ROW * len(code)):
@@ -223,7 +223,7 @@ def combine(
     smallest unsigned dtype for all cells.
     """
     dtype = smallest_dtype(shape[0] * shape[1])
-    if shape[0] == 1:  # then shape[1] itself need not fit the dtype
+    if shape[0] == 1:  # shape[1] itself need not fit the dtype then
         return values.astype(dtype)
     cells = secrets.astype(dtype)
     cells *= cells.dtype.type(shape[1])
@@ -238,7 +238,7 @@ PARTS = ("all", "sensitive", "nonsensitive")
 
 
 class Record(Protocol):
-    """The alphabets of S and U, with the columns that they are made of."""
+    """The alphabets of S and U, with their columns."""
 
     @property
     def secrets(self) -> tuple[Any, ...]:
@@ -270,7 +270,7 @@ class CellGroups:
 
 
 def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
-    """Group the cells by some columns, or by a part of the record.
+    """Group the cells by given columns, or by a part of the record.
 
     Raises ValueError if there are no such columns.
     """
@@ -336,11 +336,10 @@ def means_of_bins(record: Record, name: Any) -> dict[Any, float | None]:
 def numbers_of_cells(
     group: CellGroups, means: Mapping[Any, float | None] | None = None
 ) -> tuple[Floats, Floats]:
-    """Read the categories of one column as numbers, those of bins by their public means.
+    """Convert the categories of one column to numbers, bins to their public means.
 
-    Returns `numbers` (a,): each cell's number, 0 where it is missing; `present` (a,): 1 where there
-    is a number, 0 where it is missing. Raises ValueError if a category is not a number, or all are
-    missing.
+    Returns `numbers` (a,): each cell's number, 0 if missing; `present` (a,): 1 for a number, 0 if
+    missing. Raises ValueError if a category is not a number, or all are missing.
     """
     numbers = []
     for category in group.categories:
@@ -389,7 +388,7 @@ def _column(record: Record, position: int) -> tuple[list[Any], NDArray[np.intp],
         columns = list(zip(*alphabet, strict=True))
         categories_of_rows = columns[within]
         sizes = [len(set(column)) for column in columns]
-        # If the alphabet has all combinations, they are in the order of the columns' own alphabets.
+        # If the alphabet has all combinations, they are in the order of the columns' alphabets.
         ordered = np.prod(sizes, dtype=float) == len(alphabet)
     else:
         categories_of_rows, ordered = tuple(alphabet), True
@@ -403,7 +402,7 @@ def _column(record: Record, position: int) -> tuple[list[Any], NDArray[np.intp],
 def _ordered(prefixes: Sequence[Sequence[Any]], categories: Sequence[Any]) -> list[Any]:
     """Order a column's categories as in the alphabet, if that is in lexicographic order.
 
-    Rows that agree in the preceding columns (`prefixes`) have the categories in their order.
+    Rows that agree in the preceding columns (`prefixes`) determine the order of their categories.
     Categories that no such rows compare are sorted.
     """
     before: dict[Any, set[Any]] = {category: set() for category in categories}

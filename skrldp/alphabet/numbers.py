@@ -18,26 +18,27 @@ from skrldp.alphabet.values import in_other_type, is_missing, plain
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Draws of 32 bits for records of a column that is rounded, given its name, its knots and how many.
+# Function that draws 32 bits for each record of a rounded column, given its name, its knots and
+# their number.
 Draws = Callable[[Any, "Knots", int], "NDArray[np.uint32]"]
 
 OUTSIDE = ("error", "clip")
 
-_EXACT = 2**53  # integers up to here are floats
+_EXACT = 2**53  # integers up to here are exact floats
 _MOST_BINS = 100  # of quantiles: each needs many records
 _SCALE = 2.0**32  # of the thresholds that 32 bits are compared with
 _LARGEST = float(np.finfo(float).max)
-_BEYOND = 2**62  # microseconds, later than all dates
+_BEYOND = 2**62  # microseconds, after all dates
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Intervals that a column of numbers or dates is cut into; given in ``categories=``.
+    """Intervals into which a column of numbers or dates is binned; passed in ``categories=``.
 
-    The intervals are the column's categories, named as pandas names them: ``"[18, 65)"``. Tables
-    keep their numbers, and so do clients. A bin includes its lower edge only.
+    The intervals are the column's categories, named as in pandas: ``"[18, 65)"``. Tables and
+    clients still contain numbers. Bins include their lower edge only.
 
     Parameters
     ----------
@@ -47,8 +48,8 @@ class Bins:
         is a number of bins between rounded quantiles of the public column, with open ends; claims
         then say that beta is simulated, not proved.
     outside : {"error", "clip"}, default="error"
-        What becomes of a number outside the edges: it is refused, or counted in the nearest bin.
-        Missing and infinite numbers are refused in both cases.
+        Whether a number outside the edges is an error, or is counted in the nearest bin. Missing
+        and infinite numbers are always an error.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Bins:
 
     See Also
     --------
-    Knots : For means without bias.
+    Knots : For unbiased means.
 
     Examples
     --------
@@ -105,7 +106,7 @@ class Bins:
 
     @property
     def n_bins(self) -> int:
-        """How many bins there are, at most if `fit` reads the edges."""
+        """Number of bins; the maximum if `fit` reads the edges."""
         return int(self.edges) if self.is_number_of_bins else len(self.labels)
 
     @property
@@ -115,17 +116,17 @@ class Bins:
 
     @property
     def range(self) -> str:
-        """All values that have a bin, as an interval."""
+        """The interval of all values that have a bin."""
         return f"{self.kind}s in {_label(self.edges[0], self.edges[-1])}"
 
     @property
     def in_words(self) -> str:
-        """How numbers become categories."""
+        """How numbers are converted to categories."""
         return f"cut into {', '.join(self.labels)}"
 
     @property
     def kind(self) -> str:
-        """What is cut: "number", "date" without a time zone, or "moment" with one."""
+        """The kind of values: "number", "date" without a time zone, or "moment" with one."""
         return next(_kind_of(edge) for edge in self.edges if not is_infinite(edge))
 
     def codes(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
@@ -141,7 +142,7 @@ class Bins:
 
     @property
     def inside(self) -> tuple[Any, ...]:
-        """A value of each bin: its lower edge, or where that is infinite one below the upper."""
+        """A value in each bin: its lower edge or, if infinite, a value below the upper one."""
         first, second = self.edges[:2]
         if is_infinite(first):
             is_number = self.kind == "number"
@@ -151,20 +152,20 @@ class Bins:
 
 @dataclass(frozen=True)
 class Knots:
-    """Points to one of which each number of a column is rounded at random; in ``categories=``.
+    """Points to which the numbers of a column are randomly rounded; passed in ``categories=``.
 
-    A number between two knots becomes the upper one with probability proportional to its distance
-    from the lower, so that its expectation is the number itself. Therefore means, by group too, are
-    exactly unbiased whatever the population (Theorem 41). The shares of knots are not shares of
-    bins.
+    A number between two knots is rounded to the upper one with probability proportional to its
+    distance from the lower one, so that its expectation is the number itself. Therefore means, also
+    by group, are exactly unbiased for every population (Theorem 41). The shares of knots are not
+    shares of bins.
 
     Parameters
     ----------
     points : sequence of k numbers
         In increasing order, at least two. The numbers of the table lie between the first and last.
     outside : {"error", "clip"}, default="error"
-        What becomes of a number outside: it is refused, or becomes the nearest knot, which biases
-        means. Missing and infinite numbers are refused in both cases.
+        Whether a number outside is an error, or is rounded to the nearest knot, which biases means.
+        Missing and infinite numbers are always an error.
 
     Raises
     ------
@@ -177,8 +178,8 @@ class Knots:
 
     Notes
     -----
-    A secret cannot have knots beside columns that are not secret, and known columns cannot have
-    knots: both would be promises about the rounded number alone.
+    A secret cannot have knots if there are columns that are not secret, and known columns cannot
+    have knots, because the guarantee would only be about the rounded number.
 
     Examples
     --------
@@ -210,18 +211,18 @@ class Knots:
 
     @property
     def range(self) -> str:
-        """All numbers that can be rounded, as an interval."""
+        """The interval of all numbers that can be rounded."""
         return f"numbers in [{self.points[0]}, {self.points[-1]}]"
 
     @property
     def in_words(self) -> str:
-        """How numbers become categories."""
+        """How numbers are converted to categories."""
         return f"rounded at random to {', '.join(map(str, self.points))}"
 
     def thresholds(
         self, values: Sequence[Any] | NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Find the knot below each value, and how many of 2**32 draws choose the next one.
+        """Find the knot below each value, and the number of 2**32 draws that select the next one.
 
         Shapes: `values` (n,); returns (n,), -1 for a value that cannot be rounded, and (n,).
         """
@@ -253,7 +254,7 @@ def _check_outside(outside: Any) -> None:
 
 
 def _written_out(values: Any, label: str, example: str) -> tuple[Any, ...]:
-    """List edges or knots as Python scalars; raise a ValueError for what is neither."""
+    """List edges or knots as Python scalars; raise a ValueError for anything else."""
     wrong = f"{label} must be a list of numbers or dates, such as {example}, got {values!r}."
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ValueError(wrong)
@@ -267,7 +268,7 @@ def _written_out(values: Any, label: str, example: str) -> tuple[Any, ...]:
 
 
 def _scalar(value: Any) -> Any:
-    """Write a number as a whole one where it is, midnight as a date; None for anything else."""
+    """Convert integer-valued floats to int and midnights to dates; None for anything else."""
     if isinstance(value, bool | np.bool_) or is_missing(value):
         return None
     is_number = isinstance(value, Real | Decimal)
@@ -288,7 +289,7 @@ def is_infinite(value: Any) -> bool:
 
 
 def _kind_of(value: Any) -> str:
-    """Name the kind of a scalar: a date with a time zone is a moment; "" for anything else."""
+    """Name the kind of a scalar: a date with a time zone is a moment; "" if unsuitable."""
     if isinstance(value, Real | Decimal):
         return "number"
     if not isinstance(value, date):
@@ -312,7 +313,7 @@ def _measured(value: Any, kind: str) -> float | int | None:
     try:
         value = plain(value)
         return _position(value, kind) if _kind_of(value) == kind else None
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer above all floats
         return _LARGEST if value > 0 else -_LARGEST
     except (ValueError, ArithmeticError, ImportError):  # infinite, or out of a library's range
         return None
@@ -321,7 +322,7 @@ def _measured(value: Any, kind: str) -> float | int | None:
 def _positions(
     values: Sequence[Any] | NDArray[Any], kind: str
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Place values on a scale, (n,), and say which are on it, (n,)."""
+    """Place values on a scale, (n,), and return which are on it, (n,)."""
     dtype: Any = np.float64 if kind == "number" else np.int64
     if kind == "number" and isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         numbers = values.astype(dtype)
@@ -337,5 +338,5 @@ def _increase(positions: Sequence[Any]) -> bool:
 
 
 def _label(low: Any, high: Any) -> str:
-    """Write an interval with its lower end only, as pandas does."""
+    """Write an interval that includes its lower end only, as pandas does."""
     return f"[{low}, {high})"

@@ -1,11 +1,10 @@
-"""Table entries as Python scalars: which values are the same category.
+"""Table entries as Python scalars, and which values are the same category.
 
-Only NumPy is imported, since clients use the same comparison.
+Only NumPy is imported, because clients use the same comparison.
 
-**Sources.** A confidence level depends on where the values of U come from. What is learned from
-the counted records favours what happened to be frequent among them. But values that have many
-records are there in almost every table, so that a confidence level can allow for them
-(docs/proofs.md, Theorem 36).
+**Sources.** A confidence level depends on the source of the values of U. Values learned from the
+counted records favour those that happened to be frequent. But values with many records occur in
+almost every table, so a confidence level can allow for them (docs/proofs.md, Theorem 36).
 """
 
 from __future__ import annotations
@@ -19,24 +18,23 @@ from typing import Any
 
 import numpy as np
 
-_MOST = 400  # characters of what a message quotes: somebody else may have written it
+_MOST = 400  # maximum characters of a quoted value, which may be untrusted
 _OUT_OF_RANGE = "a date or duration is out of range"
 
 
 class CategoryError(ValueError):
-    """A value cannot be a category; unlike libraries' messages, its message does not quote it."""
+    """A value cannot be a category; unlike in libraries' messages, the value is not quoted."""
 
 
 def plain(value: Any) -> Any:
-    """Turn one entry of a table into a Python scalar, the same whatever its library.
+    """Convert an entry of a table to a Python scalar that is the same for every library.
 
-    Missing values of every kind become None, numpy scalars Python ones. Dates with a time become
-    `datetime`, in UTC if they have a time zone, because two moments an hour apart can have the same
-    local time at the end of summer time; those with nanoseconds, which `datetime` cannot hold, stay
-    `pandas.Timestamp`.
+    Missing values of every kind become None, and numpy scalars Python ones. Dates with a time
+    become `datetime`, in UTC if they have a time zone, because two moments an hour apart can have
+    the same local time at the end of summer time; those with nanoseconds, which `datetime` cannot
+    represent, remain `pandas.Timestamp`.
 
-    Raises ValueError for complex and infinite numbers, and moments out of the range of every
-    library.
+    Raises ValueError for complex and infinite numbers, and times out of every library's range.
     """
     if type(value) in (str, int, bool):
         return value
@@ -61,7 +59,7 @@ def plain(value: Any) -> Any:
 
 
 def brief(text: str) -> str:
-    """Return a text, with its middle left out if it is long."""
+    """Return a string, with its middle omitted if it is long."""
     return text if len(text) <= _MOST else f"{text[: _MOST // 2]} ... {text[-_MOST // 2 :]}"
 
 
@@ -75,10 +73,10 @@ def is_missing(value: Any) -> bool:
 
 
 def in_other_type(day: date) -> date:
-    """Return a date as the midnight at which it begins, and such a midnight as a date.
+    """Convert a date to the midnight at which it begins, and such a midnight to a date.
 
-    Libraries differ in which of both types a column of days has. A time zone or another time of the
-    day makes a moment, which is returned unchanged.
+    Libraries differ in which of the two types a column of days has. A value with a time zone or a
+    different time of day is returned unchanged.
     """
     if not isinstance(day, datetime):
         return datetime(day.year, day.month, day.day)
@@ -98,14 +96,14 @@ def _plain_moment(value: Any) -> Any:
 
 
 def _moment(value: np.datetime64 | np.timedelta64) -> Any:
-    """Return a `datetime` or `timedelta`, or what pandas has where these cannot hold the value."""
+    """Return a `datetime` or `timedelta`, or the pandas type if they cannot represent it."""
     if np.isnat(value):
         return None
     unit = np.datetime_data(value.dtype)[0]
     if unit in ("W", "D", "h", "m", "s", "ms", "us", "ns"):
         microseconds = value.astype(f"{value.dtype.kind}8[us]")
         moment = microseconds.item()
-        exact = microseconds.astype(value.dtype) == value  # neither rounded nor overflown
+        exact = microseconds.astype(value.dtype) == value  # neither rounded nor overflowed
         if exact and isinstance(moment, datetime | timedelta):
             return moment
     import pandas as pd
@@ -117,7 +115,7 @@ def _moment(value: np.datetime64 | np.timedelta64) -> Any:
 
 
 def plain_name(name: Any) -> Any:
-    """Give the names of one secret or value the same key, whatever types they are written in.
+    """Return a key that is equal for the same secret or value in different types.
 
     Examples
     --------
@@ -154,16 +152,16 @@ _WORDS = {
 
 
 def source_in_words(source: str | None) -> str:
-    """State on what the probability that a confidence set misses is conditional.
+    """State the condition on which a confidence set's beta depends.
 
-    A set around a table is made for values of U (and bins, and groups) that were there before its
-    records were counted. Whatever is chosen by looking at the counted records favours what
-    happened to be frequent among them.
+    A set around a table assumes that values of U (and bins, and groups) were fixed before its
+    records were counted, because a choice by looking at the counted records favours what happened
+    to be frequent among them.
 
-    The values of U were "declared", or declared but for edges of bins, which are quantiles of the
-    counted records ("cut"), learned from the counted records where each value has so many
-    that the set can allow for it ("frequent", Theorem 36), or learned from them otherwise
-    ("learned"); None if that is not known.
+    The values of U are "declared"; declared except for edges of bins, which are quantiles of the
+    counted records ("cut"); learned from the counted records, where each value has enough records
+    that the set can allow for it ("frequent", Theorem 36); or learned from them otherwise
+    ("learned"). None if unknown.
 
     Examples
     --------
@@ -176,7 +174,7 @@ def source_in_words(source: str | None) -> str:
 
 
 def weakest_source(sources: Collection[str | None]) -> str | None:
-    """Return the one of several sources on which beta depends most.
+    """Return the weakest of several sources.
 
     Examples
     --------
@@ -189,28 +187,28 @@ def weakest_source(sources: Collection[str | None]) -> str | None:
 # --- Learned values that a confidence level can allow for -----------------------------------------
 
 
-#: Values with this many records count towards the number of values that a confidence set allows
-#: for. Fixed in advance, as the theorem requires; at 1 a single record would count, at 10
+#: Values with this many records count towards the number of values for which a confidence set
+#: allows. Fixed in advance, as the theorem requires; at 1 a single record would count, at 10
 #: `frequent_from` is 6 to 8 records more.
 SEEN_OFTEN = 5
 
-# The part of beta that pays for having learned which values are frequent. It costs the set 2 % of
-# its error; `frequent_from` is five records more at half of it.
+# The part of beta spent on learning which values are frequent: 2 % of the set's error probability.
+# At half of it, `frequent_from` is five records larger.
 _SPENT = 0.02
 _MANY = 400  # records, beyond which the bound (below 1e-40) is not computed
 
 
 def spent_on_values(beta: float) -> float:
-    """Return the part of beta that pays for having learned the values."""
+    """Return the part of beta spent on learning the values."""
     return _SPENT * beta
 
 
 def frequent_from(n: int, beta: float) -> int:
-    """Find how many records a value needs to be one of its own.
+    """Find the number of records at which a value is not grouped.
 
-    Returns int: the least m for which Theorem 36 holds: with probability at least ``1 - beta``,
-    every value with m of the n records is so probable that it has `SEEN_OFTEN` records itself, as
-    all values that are as probable have.
+    Returns int: the smallest m for which Theorem 36 holds. With probability at least ``1 - beta``,
+    every value with m of the n records is so probable that all values of at least its probability
+    have `SEEN_OFTEN` records.
 
     Examples
     --------
@@ -224,7 +222,7 @@ def frequent_from(n: int, beta: float) -> int:
 
 
 def chance_of_infrequent(n: int, fewest: int) -> float:
-    """Bound the probability of Theorem 36 where each value that is kept has this many records.
+    """Bound the probability of Theorem 36 if each kept value has at least this many records.
 
     Examples
     --------

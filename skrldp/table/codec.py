@@ -1,8 +1,8 @@
-"""From rows of a table to cells and back, once the alphabets are known.
+"""Conversion of rows of a table to cells and back, for known alphabets.
 
-**New columns.** A column is built from the few values that it can take, stored once with the
-right dtype, and from the index of each row's value. So a dtype needs to be restored and checked
-on few values only: if these do not read back as they were written, another dtype is used.
+**New columns.** A column is built from its few possible values, stored once with the right dtype,
+and from the index of each row's value. Therefore a dtype is restored and checked only on these few
+values. If they do not read back as they were written, a different dtype is used.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Codes:
     secrets: np.ndarray  # (n,), indices into `CellCodec.secrets`
     values: np.ndarray  # (n,), indices into `CellCodec.values`; −1 where U is unknown
     n_secrets: int = 0  # size of the alphabet of S; 0 if unknown
-    # (n,), which rows were equal before values were grouped; None if none were
+    # (n,), which rows were equal before values were grouped; None if no values were grouped
     rows: np.ndarray | None = None
-    # (n,), how many records each distinct row of a lazy frame has; None if each row is one record,
+    # (n,), number of records of each distinct row of a lazy frame; None if each row is one record,
     # or has a weight
     counted: np.ndarray | None = None
 
@@ -69,11 +69,10 @@ def encode_columns(
     or_else: str = OTHERWISE,
     draws: Draws | None = None,
 ) -> np.ndarray:
-    """Write columns of a table as numbers of an alphabet's combinations.
+    """Encode columns of a table as indices of an alphabet's combinations.
 
-    With `group`, values that are unknown become "other", where a column has it. Returns (n_rows,).
-    Raises ValueError for other unknown values, and for combinations; see
-    :func:`refuse_categories`.
+    With `group`, unknown values become "other" if the column has that category. Returns (n_rows,).
+    Raises ValueError for other unknown values and combinations; see :func:`refuse_categories`.
     """
     if not positions:  # all columns are sensitive, or S is not read
         return np.zeros(table.n_rows, dtype=np.uint8)
@@ -98,12 +97,12 @@ def manifest_codes(
     secrets: bool = True,
     draws: Draws | None = None,
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Write the columns of a manifest, in records, as codes of S and of each column of U.
+    """Encode records as codes of S and of each column of U of a manifest.
 
-    Columns are found by name; `names` are those of an array's columns, in their order. Without
-    `secrets`, S is not read, and its codes are 0. Without `draws`, columns with knots are rounded
-    from a fixed seed. Shapes: `table` (n, k). Returns arrays (n,).
-    Raises ValueError if a column is missing or a value is unknown.
+    Columns are found by name; `names` are those of an array's columns, in order. Without `secrets`,
+    S is not read, and its codes are 0. Without `draws`, columns with knots are rounded with a fixed
+    seed. Shapes: `table` (n, k). Returns arrays (n,). Raises ValueError if a column is missing or a
+    value is unknown.
     """
     read = read_table(table)
     table_names = list(read.names) if names is None or not read.is_array else list(names)
@@ -136,7 +135,7 @@ def manifest_codes(
 
 @dataclass(frozen=True)
 class NewColumn:
-    """One column to build: the values it may take, its dtype, and which value each row has."""
+    """One column to build: its possible values, its dtype, and the index of each row's value."""
 
     values: Sequence[Any]
     dtype: Any
@@ -144,10 +143,10 @@ class NewColumn:
 
 
 def without_levels(dtype: Any, values: Sequence[Any]) -> Any:
-    """Return a column's type without properties of its rows: levels, and the width of texts.
+    """Return a column's type without properties of its rows: levels, and the width of strings.
 
-    Levels that a table was given are often those that its rows have, and they may be no values
-    here. An order of levels is kept if `values` have it, too.
+    Levels of a table are often those of its rows, and may not be values here. The order of levels
+    is kept if it is that of `values`.
     """
     if isinstance(dtype, np.dtype) and dtype.kind in "US":
         return np.dtype(dtype.kind)
@@ -164,15 +163,15 @@ def without_levels(dtype: Any, values: Sequence[Any]) -> Any:
 def build_array(columns: Sequence[NewColumn], dtype: Any) -> np.ndarray:
     """Build an array of shape (n_rows, n_columns).
 
-    The array has the requested dtype if that can hold every value exactly, else the one that numpy
-    infers, else object.
+    The array has the requested dtype if that can store every value exactly, otherwise the one that
+    numpy infers, or object.
     """
     values = [value for column in columns for value in column.values]
     for candidate in (dtype, None, np.dtype(object)):
         flat = _array_of(values, candidate)
         if flat is not None and _holds(series_from_array(flat), values):
             break
-    assert flat is not None  # dtype object holds anything
+    assert flat is not None  # dtype object stores anything
     out = np.empty((len(columns[0].positions), len(columns)), dtype=flat.dtype)
     start = 0
     for position, column in enumerate(columns):
@@ -188,7 +187,7 @@ def _array_of(values: list[Any], dtype: Any) -> np.ndarray | None:
         for index, value in enumerate(values):  # a slice assignment would unpack tuples
             array[index] = value
         return array
-    numpy_values = [  # numpy would drop the nanoseconds of pandas' timestamps
+    numpy_values = [  # numpy would truncate the nanoseconds of pandas timestamps
         v.to_numpy() if hasattr(v, "to_numpy") and not is_missing(v) else v for v in values
     ]
     try:
@@ -203,12 +202,12 @@ def build_frame(
 ) -> Any:
     """Build a frame of the same library as `like`.
 
-    `wanted` gives the position of each column in `like`, None for those that it lacks. Each column
-    has the requested dtype if that can hold the values exactly (categorical dtypes are extended),
-    else the one the library infers. A pandas index is kept if the lengths agree.
+    `wanted` is the index of each column in `like`, None for those that it lacks. Each column has
+    the requested dtype if that can store the values exactly (categorical dtypes are extended),
+    otherwise the one that the library infers. A pandas index is kept if the lengths agree.
 
-    Raises ValueError if the library has no dtype for the values of a column, such as numbers beside
-    strings.
+    Raises ValueError if the library has no dtype for the values of a column, such as numbers mixed
+    with strings.
     """
     is_pandas = bool(like.source.implementation.is_pandas_like())
     make_column = _MAKE_COLUMN["pandas" if is_pandas else like.library]
@@ -225,13 +224,13 @@ def build_frame(
     natives = (column.to_native().set_axis(index) for column in series)
     frame = namespace.DataFrame(dict(enumerate(natives)))
     frame.columns = names
-    if None not in wanted:  # keeps the name of the column index
+    if None not in wanted:  # this keeps the name of the column index
         frame.columns = like.source.to_native().columns[list(wanted)]
     return frame
 
 
 def category_series(values: Sequence[Any]) -> Any:
-    """Write categories as a pandas series that holds them exactly, missing or not."""
+    """Write categories as a pandas series that stores them exactly, missing or not."""
     import pandas as pd
 
     kinds = {type(value) for value in values if value is not None}
@@ -247,12 +246,12 @@ def category_series(values: Sequence[Any]) -> Any:
 def _series_of(
     column: NewColumn, namespace: Any, make: Callable[..., Any], name: Any
 ) -> nw.Series[Any]:
-    # "other" beside numbers needs a column of objects, which pyarrow does not have.
+    # "other" mixed with numbers needs a column of objects, which pyarrow does not have.
     last = [object] if any(isinstance(v, str) and v == OTHER for v in column.values) else []
     for dtype in (column.dtype, None, *last):
         try:
             native = make(namespace, column.values, dtype)
-        except Exception:  # each library has its own errors for a value that does not fit
+        except Exception:  # libraries raise different errors for a value that does not fit
             continue
         series: nw.Series[Any] = nw.from_native(native, series_only=True)
         if _holds(series, column.values):
@@ -264,7 +263,7 @@ def _series_of(
 
 
 def _holds(series: nw.Series[Any], values: Sequence[Any]) -> bool:
-    """Whether a series holds exactly these values, none truncated, rounded or lost."""
+    """Whether a series contains exactly these values, none truncated, rounded or lost."""
     positions, distinct = factorize(series)
     entries = [None if position < 0 else distinct[position] for position in positions]
     return entries == [plain(value) for value in values]
@@ -282,7 +281,7 @@ def _polars_column(pl: Any, values: Sequence[Any], dtype: Any) -> Any:
     if isinstance(dtype, pl.Enum):
         dtype = pl.Enum([*dtype.categories, *_not_in(values, dtype.categories)])
     if any(getattr(value, "value", None) is not None for value in values):
-        # Times with nanoseconds, which polars would cut to microseconds.
+        # Times with nanoseconds, which polars would truncate to microseconds.
         values = [None if is_missing(v) else _nanoseconds(v) for v in values]
         return pl.Series(values, dtype=pl.Int64).cast(dtype)
     return pl.Series(values, dtype=dtype, strict=False)
@@ -296,7 +295,7 @@ def _nanoseconds(moment: datetime | timedelta) -> int:
 
 
 def _arrow_column(pa: Any, values: Sequence[Any], dtype: Any) -> Any:
-    if isinstance(dtype, pa.DictionaryType):  # pyarrow cannot fill every kind of these itself
+    if isinstance(dtype, pa.DictionaryType):  # pyarrow cannot fill every kind of dictionary
         array = pa.array(values, type=dtype.value_type).dictionary_encode().cast(dtype)
     else:
         array = pa.array(values, type=dtype)
@@ -316,9 +315,9 @@ _MAKE_COLUMN = {"pandas": _pandas_column, "polars": _polars_column, "pyarrow": _
 
 @dataclass(frozen=True)
 class CellCodec:
-    """Translates rows of a table into cells and back; made by :func:`learn`.
+    """Conversion of rows of a table to cells and back; returned by :func:`learn`.
 
-    It holds alphabets and dtypes, never rows.
+    It contains alphabets and dtypes, never rows.
     """
 
     columns: tuple[Column, ...]  # in the table's order
@@ -327,21 +326,21 @@ class CellCodec:
     sensitive: tuple[int, ...]
     nonsensitive: tuple[int, ...]
     secrets: tuple[Any, ...]  # the values of S: scalars if S is one column, tuples if several
-    values: tuple[Any, ...]  # the values of U: likewise; an empty tuple alone if it has none
+    values: tuple[Any, ...]  # the values of U, likewise; only the empty tuple if U has no columns
     _secret_alphabet: Alphabet = field(repr=False, compare=False)
     _value_alphabet: Alphabet = field(repr=False, compare=False)
     # Library of the public table: "numpy", "pandas", "polars" or "pyarrow"
     library: str = field(repr=False, compare=False)
-    # Whether the values of U were declared, learned from records that are not counted, learned from
-    # the counted ones of which each value has many, or learned from the counted ones
+    # The source of the values of U, see `JointDistribution.alphabet`
     source: str = field(default="learned", repr=False, compare=False)
     groups_unknown: bool = False  # whether unknown values of U can be reported as "other"
-    # The most values of U that the population may have, as far as they are distinguished; None if
-    # they are those listed, or if it is not known
+    # Maximum number of distinguished values of U in the population; None if they are those listed,
+    # or if it is unknown
     most_values: int | None = field(default=None, repr=False, compare=False)
     # Bound on the probability that values are called frequent falsely; None if they are not
+    # frequent
     beta_of_values: float | None = field(default=None, repr=False, compare=False)
-    # how frequent the values are, from which `source` and `most_values` follow
+    # the values' frequencies, which determine `source` and `most_values`
     frequencies: Frequencies = field(default=Frequencies((), (), 0), repr=False, compare=False)
 
     @property
@@ -361,9 +360,9 @@ class CellCodec:
 
     @property
     def others(self) -> tuple[bool | tuple[Any, ...] | None, ...] | None:
-        """Which values each column of U has as "other"; None if no column has such a value.
+        """Which values of each column of U are "other"; None if no column has "other".
 
-        True for all values that are no categories, a tuple of those that were rare in the public
+        True for all values that are not categories, a tuple of those that were rare in the public
         table, or None.
         """
         others_by_column = tuple(
@@ -375,12 +374,11 @@ class CellCodec:
     def encode(
         self, X: Any, *, unknown: str = "error", of_u: bool = False, draws: Draws | None = None
     ) -> Codes:
-        """Turn rows into codes; with `of_u`, of U alone, as if all rows had the first secret.
+        """Encode rows; with `of_u`, only their values of U, as if all rows had the first secret.
 
         The columns of S are then neither needed nor read. Without `draws`, columns with knots are
-        rounded from a fixed seed. Shapes: `X` (n, n_columns). Raises
-        ValueError if the columns are not those of the public table, a number is infinite, or a
-        value is unknown.
+        rounded with a fixed seed. Shapes: `X` (n, n_columns). Raises ValueError if the columns are
+        not those of the public table, a number is infinite, or a value is unknown.
         """
         if unknown not in ("error", "other"):
             raise ValueError(f"unknown must be 'error' or 'other', got {unknown!r}")
@@ -410,7 +408,7 @@ class CellCodec:
         return not table.is_array and self.library != "numpy"
 
     def _places(self, table: Table, *, values_only: bool = False) -> Sequence[int | None]:
-        """Find the columns in a table that has all of them or, if allowed, those of U alone."""
+        """Find the columns in a table that has all of them or, if allowed, only those of U."""
         if values_only and self.holds_values_only(table):
             of_value = {position: index for index, position in enumerate(self.nonsensitive)}
             return [of_value.get(position) for position in range(len(self.columns))]
@@ -450,12 +448,12 @@ class CellCodec:
         strange: tuple[int, Any] | None = None,
         raw: bool = False,
     ) -> Any:
-        """Turn cell codes into rows; `raw` ones have numbers instead of the names of bins.
+        """Decode cells to rows; `raw` rows have numbers instead of the names of bins.
 
         Shapes: `cells` (n,). Returns (n, n_columns): with the dtypes of the public table if that
-        was of the same library, else of `like`, with the categories as levels; an array for a list
-        of rows. Raises ValueError if a code is not a cell, or `like` has other columns than the
-        public table.
+        was of the same library, otherwise of `like`, with the categories as levels; an array for a
+        list of rows. Raises ValueError if a code is not a cell, or the columns of `like` are not
+        those of the public table.
         """
         cells = np.asarray(cells, dtype=None if np.size(cells) else np.intp)
         is_integer = np.issubdtype(cells.dtype, np.integer)
@@ -472,10 +470,10 @@ class CellCodec:
         return self._written(values, index, wanted, read_table(like))
 
     def write_values(self, values: Sequence[Any], index: np.ndarray, *, like: Any) -> Any:
-        """Write values of U, which need not be in its alphabet, as rows of the columns of U.
+        """Decode values of U, which need not be in its alphabet, to rows of the columns of U.
 
-        Shapes: `index` (n,). Returns (n, number of columns of U): a column gets the dtype that
-        :meth:`decode` would give it if that can hold the values.
+        Shapes: `index` (n,). Returns (n, number of columns of U): a column has the same dtype as in
+        :meth:`decode` if that can store the values.
         """
         single, columns = len(self.nonsensitive) == 1, len(self.nonsensitive)
         splits = [values if single else [value[k] for value in values] for k in range(columns)]
@@ -546,7 +544,7 @@ _ORDER = (
 
 
 def _reordered(table: Table, fitted: Sequence[Any]) -> bool:
-    """Whether a frame's columns have the numbers of an array's columns, in a different order."""
+    """Whether a frame's columns are named by an array's column indices, in a different order."""
     names = list(table.names)
     return not table.is_array and names != list(fitted) and set(names) == set(fitted)
 

@@ -1,8 +1,8 @@
 """The columns of a table: the categories of each, and the category of each row.
 
-**Frequencies.** A confidence level can allow for learned values that have many records. A column
-may be declared, and its categories are then all there are. Of a learned column Theorem 36 says
-how many categories of the population there may be, those without records being one.
+**Frequencies.** A confidence level can allow for learned values that have many records. The
+categories of a declared column are complete. For a learned column, Theorem 36 bounds the number of
+the population's categories, counting those without records as one.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from skrldp.table.read import Table
 
 MOST_CATEGORIES = 100_000  # of one column
 
-# The categories that the user lists for a column, or how its numbers are cut or rounded; "dtype":
-# its levels are given; None: learn
+# The user's categories of a column, or its bins or knots; "dtype": its levels are declared; None:
+# learn them
 Given = tuple[Any, ...] | Numbers | Literal["dtype"] | None
 
 
 @dataclass(frozen=True)
 class Column(Categories):
-    """A column's alphabet, and what is needed to write the column again.
+    """A column's alphabet, and the information for writing the column again.
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Column(Categories):
     categories : tuple
         Python scalars, in order. A missing value, if it is a category, is None and comes last.
     dtype : object
-        The library's own dtype.
+        The library's dtype.
     missing : object
-        What the public table writes for a missing value: None, NaN, NaT, ….
+        The public table's representation of a missing value: None, NaN, NaT, ….
     declared : bool
-        Whether the categories were there before the rows: listed by the user, or by a dtype that
-        rows cannot have made or whose levels are given.
+        Whether the categories are independent of the rows: listed by the user, or by a dtype whose
+        levels do not come from rows or are declared.
     """
 
     dtype: Any = field(default=None, repr=False, compare=False)
@@ -65,7 +65,7 @@ class Column(Categories):
     declared: bool = field(default=False, repr=False, compare=False)
 
     def written(self, raw: bool) -> tuple[Any, ...]:
-        """Return the categories, or values that a table would have where they are bins."""
+        """Return the categories; for bins, representative values of a table."""
         if not (raw and isinstance(self.numbers, Bins)):
             return self.categories
         inside = dict(zip(self.numbers.labels, self.numbers.inside, strict=True))
@@ -75,10 +75,10 @@ class Column(Categories):
 def encode_column(
     table: Table, position: int, column: Categories, draws: Draws | None = None
 ) -> tuple[np.ndarray, Counter[Any]]:
-    """Write a column as indices into its categories; `draws` are for columns that are rounded.
+    """Encode a column as indices into its categories; `draws` are for columns with knots.
 
     Returns `codes` (n_rows,): −1 for a value that is not a category; `unknown`: the number of
-    records with each such value. Raises CategoryError for floats that may be categories, rounded.
+    records with each such value. Raises CategoryError for floats that may be rounded categories.
     """
     size = table.float_size(position)
     codes = np.empty(table.n_rows, dtype=smallest_dtype(len(column), signed=True))
@@ -87,7 +87,7 @@ def encode_column(
         positions, distinct = table.factorize(position, rows, column.texts)
         column.refuse_rounded(distinct, size)
         codes[rows] = column.codes(Factorized(positions, distinct), draws)
-        distinct.append(None)  # position −1, a missing value, reads the last entry
+        distinct.append(None)  # index −1, a missing value, reads the last entry
         if codes[rows].min() < 0:
             is_strange = codes[rows] < 0
             weights = None if table.records is None else table.records[rows][is_strange]
@@ -108,11 +108,11 @@ def learn_column(
 ) -> tuple[Column, np.ndarray] | None:
     """Learn a column's alphabet, or check the given one, and encode the column.
 
-    The alphabet is what the user lists, else the levels that the dtype lists, else the values
-    that rows have, sorted.
+    The alphabet consists of the user's categories, otherwise of the levels of the dtype, or of the
+    sorted values of the rows.
 
     Returns `codes` (n_rows,): indices into its categories. None instead of both if there are more
-    than `MOST_CATEGORIES` different values. Raises ValueError if the column has values that are not
+    than `MOST_CATEGORIES` distinct values. Raises ValueError if the column has values that are not
     in `given`, unless they become "other".
     """
     name, dtype = table.names[position], table.dtype(position)
@@ -151,7 +151,7 @@ def learn_column(
             )
         if levels is not None and not np.any(codes == len(levels)):
             categories = categories[:-1]
-        if levels is not None and len(categories) == len(levels):  # a hole is seen in the rows
+        if levels is not None and len(categories) == len(levels):  # a missing value in the rows
             is_declared = given == "dtype" or table.fixes_levels(position)
     missing = None
     if categories[-1] is None:
@@ -162,7 +162,7 @@ def learn_column(
 
 def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] | None:
     """Return the sorted values that occur and each row's index; None if there are too many."""
-    index: dict[Any, int] = {}  # in the order in which they are found
+    index: dict[Any, int] = {}  # in the order of first occurrence
     codes_of_chunks = []
     for rows in chunks(table.n_rows):
         positions, distinct = table.factorize(position, rows)
@@ -186,7 +186,7 @@ def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] 
 
 
 def with_other(categories: Sequence[Any]) -> tuple[Any, ...]:
-    """Add the category "other" if it is not there, before a missing value, which stays last."""
+    """Add the category "other" if it is absent, before a missing value, which remains last."""
     if OTHER in categories:
         return tuple(categories)
     last = categories[-1:] if categories and categories[-1] is None else ()
@@ -231,7 +231,7 @@ def _given_alphabet(alphabet: Any, name: Any) -> Given:
         return alphabet
     if isinstance(alphabet, str) and alphabet in ("auto", "dtype"):
         return None if alphabet == "auto" else "dtype"
-    if isinstance(alphabet, str | Set) or not isinstance(alphabet, Iterable):  # sets have no order
+    if isinstance(alphabet, str | Set) or not isinstance(alphabet, Iterable):  # sets are unordered
         raise ValueError(
             f"the categories of column {name!r} must be 'auto', 'dtype', a list, Bins or Knots, "
             f"got {alphabet!r}"
@@ -257,10 +257,10 @@ OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"
 def refuse_categories(
     column: Categories, unknown: Iterable[Any], *, secret: bool, or_else: str = OTHERWISE
 ) -> NoReturn:
-    """Refuse values that a column's alphabet lacks, without showing them or who has them.
+    """Reject values that a column's alphabet lacks, without revealing them or their records.
 
-    `unknown` are these values; `or_else` is what else may be done about values of U. Raises
-    ValueError always.
+    `unknown` are these values; `or_else` is a further remedy for values of U. Always raises
+    ValueError.
     """
     raise ValueError(
         f"column {column.name!r} has a value unseen in fit (not shown). Known values are "
@@ -270,9 +270,9 @@ def refuse_categories(
 
 
 def refuse_combinations(columns: Sequence[Categories]) -> NoReturn:
-    """Refuse combinations of known categories that the alphabet lacks, without showing them.
+    """Reject combinations of known categories that the alphabet lacks, without revealing them.
 
-    Raises ValueError always.
+    Always raises ValueError.
     """
     raise ValueError(
         f"{named(columns)}: a combination of known values was unseen in fit (not shown). Pass "
@@ -288,7 +288,7 @@ def _remedy(secret: bool, or_else: str, numbers: Numbers | None) -> str:
 
 
 def _wider(numbers: Numbers) -> str:
-    """State what may be done about numbers outside."""
+    """State the remedies for numbers outside."""
     kind = type(numbers).__name__
     return f"Give {kind} a wider range, or {kind}(..., outside='clip')"
 
@@ -301,21 +301,21 @@ def _rows(n: int) -> str:
 # -------
 
 
-_SHOWN = 3  # rare values that are named
-_ANY = 2**53  # records, more than there are
+_SHOWN = 3  # maximum number of rare values to name
+_ANY = 2**53  # more records than any table has
 
 
 @dataclass(frozen=True)
 class Rare:
-    """Columns, one or all of U together, with categories or combinations of too few records."""
+    """Columns, a single one or all of U, whose categories or combinations have too few records."""
 
     names: tuple[Any, ...]
-    n: int  # how many; 0 if it is their "other", which does not take unknown values
-    some: tuple[tuple[Any, int], ...]  # the rarest ones, and how many records each has
+    n: int  # how many; 0 if it is their "other" and does not include unknown values
+    some: tuple[tuple[Any, int], ...]  # the rarest ones, and the number of records of each
 
     @classmethod
     def of(cls, names: Sequence[Any], values: Sequence[Any], counts: Any, minimum: int) -> Rare:
-        """Find the values that have fewer records than the least."""
+        """Find the values with fewer records than the minimum."""
         rare = [k for k in np.argsort(counts, kind="stable").tolist() if counts[k] < minimum]
         some = tuple((values[k], int(counts[k])) for k in rare[:_SHOWN])
         return cls(tuple(names), len(rare), some)
@@ -323,14 +323,14 @@ class Rare:
 
 @dataclass(frozen=True)
 class Frequencies:
-    """What the records say about the categories of a table's columns."""
+    """The frequencies of the categories of a table's columns."""
 
-    # For each column of the table the most categories that the population may have, in so far as
-    # they are distinguished; None if the theorem does not hold for it, or it was not looked at
+    # For each column of the table, the maximum number of distinguished categories in the
+    # population; None if the theorem does not apply, or the column was not examined
     sizes: tuple[int | None, ...]
-    rare: tuple[Rare, ...]  # the columns for which it does not hold
-    least: int  # how many records each category needs
-    fewest: int = _ANY  # how many records each category has that is learned and kept
+    rare: tuple[Rare, ...]  # the columns to which it does not apply
+    least: int  # number of records that each category needs
+    fewest: int = _ANY  # minimum number of records of learned categories that are kept
 
     @classmethod
     def of(
@@ -341,7 +341,7 @@ class Frequencies:
         minimum: int,
         n_columns: int,
     ) -> Frequencies:
-        """Look at columns."""
+        """Examine columns."""
         sizes: list[int | None] = [None] * n_columns
         rare, fewest = [], _ANY
         for position, (column, grouped) in columns.items():
@@ -356,7 +356,7 @@ class Frequencies:
         return cls(tuple(sizes), tuple(rare), minimum, fewest)
 
     def product(self, positions: Sequence[int]) -> int | None:
-        """Multiply the sizes of some columns; None if one is not known."""
+        """Multiply the sizes of columns; None if one is unknown."""
         product = 1
         for position in positions:
             size = self.sizes[position]
@@ -372,7 +372,7 @@ def most_categories(
     """Bound the number of categories of one column.
 
     Shapes: `counts` (k,). Returns `n_possible`: None if a kept category has too few records;
-    `kept_counts`: the records of each category that is learned and kept.
+    `kept_counts`: the records of each learned category that is kept.
     """
     if column.declared:
         return len(column) + (grouped.other is not None and column.other is None), {}
@@ -387,7 +387,7 @@ def most_categories(
 
 
 def most_values(counts: NDArray[Any]) -> int:
-    """Count the values that may be frequent in the population, and one for all others.
+    """Count the values that may be frequent in the population, plus one for all others.
 
     Shapes: `counts` (k,).
     """
@@ -407,12 +407,12 @@ class Grouping:
         If a number is out of its range.
     """
 
-    # A category with fewer records is rare; a float is a share of the records. "auto": as many
-    # records as Theorem 36 requires; the rare ones then include unknown values, too.
+    # A category with fewer records is rare; a float is a share of the records. "auto": the number
+    # that Theorem 36 requires; the rare ones then also include unknown values.
     min_frequency: Any = None
-    # Whether unknown values are "other" too, so that U has this value in any case
+    # Whether unknown values are also "other", so that U has this value in any case
     unknown: bool = False
-    # Probability that may be spent on having learned the values from the counted records
+    # Probability that may be spent on learning the values from the counted records
     beta: float = spent_on_values(0.05)
 
     def __post_init__(self) -> None:
@@ -428,12 +428,12 @@ class Grouping:
 
     @property
     def is_auto(self) -> bool:
-        """Whether categories are rare that have too few records for Theorem 36."""
+        """Whether categories with too few records for Theorem 36 are rare."""
         return isinstance(self.min_frequency, str) and self.min_frequency == "auto"
 
     @property
     def takes_unknown(self) -> bool:
-        """Whether a category "other" stands for unknown values as well."""
+        """Whether the category "other" also includes unknown values."""
         return self.unknown or self.is_auto
 
     @property
@@ -442,24 +442,24 @@ class Grouping:
         return self.unknown or self.min_frequency is not None
 
     def enough(self, n: int, frequent: int) -> int | None:
-        """From how many of n records on categories are not rare; None if that does not count."""
+        """Minimum number of n records of a category that is not rare; None without a minimum."""
         minimum = frequent if self.is_auto else self.min_frequency
         return minimum if minimum is None or is_whole(minimum) else math.ceil(minimum * n)
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The records of a public table, by its distinct rows."""
+    """The records of a public table, grouped by distinct rows."""
 
-    codes: tuple[NDArray[Any], ...]  # (k,), column by column the category of each distinct row
+    codes: tuple[NDArray[Any], ...]  # (k,) for each column, the category of each distinct row
     row: NDArray[Any]  # (n,), the distinct row of each row of the table
-    counts: NDArray[np.int64]  # (k,), how many records each distinct row has
+    counts: NDArray[np.int64]  # (k,), the number of records of each distinct row
 
     @classmethod
     def of(
         cls, columns: Sequence[Column], codes: Sequence[NDArray[Any]], weights: NDArray[Any] | None
     ) -> Records:
-        """Find the distinct rows of a table and add up their records."""
+        """Find the distinct rows of a table and count their records."""
         alphabet, row = Alphabet.observed(columns, codes)
         distinct = alphabet.combinations().T
         counts = np.bincount(row, weights=weights, minlength=len(alphabet)).astype(np.int64)
@@ -475,7 +475,7 @@ def group_values(
     *,
     combined: bool,
 ) -> tuple[Column, NDArray[Any]]:
-    """Leave a column of U its frequent categories; the others become "other", except of knots.
+    """Replace rare categories of a column of U by "other", except for knots.
 
     Shapes: `codes` (k,); returns `codes` (k,).
     """
@@ -485,17 +485,17 @@ def group_values(
     counts = np.bincount(codes, weights=records.counts, minlength=n_categories).astype(np.int64)
     occurs = np.bincount(codes, minlength=n_categories) > 0
     is_other = np.array([category == OTHER for category in column.categories])
-    # A column of truth values has no others, unless a combination of them is unknown.
+    # A boolean column has no other values, unless a combination is unknown.
     is_bool = column.declared and set(map(type, column.categories)) == {bool}
     has_other = grouping.unknown and (combined or not is_bool)
     is_kept = np.ones(n_categories, dtype=bool)
     enough = grouping.enough(int(records.counts.sum()), frequent)
-    if enough is not None and not (grouping.is_auto and column.declared):  # those may be rare
+    if enough is not None and not (grouping.is_auto and column.declared):  # these may be rare
         is_kept = counts >= enough
     if combined and grouping.unknown:
         is_kept &= occurs
     elif combined:
-        is_kept |= ~occurs  # its combinations are unknown anyway
+        is_kept |= ~occurs  # its combinations are unknown in any case
     is_kept |= is_other
     rare = tuple(c for c, k in zip(column.categories, is_kept.tolist(), strict=True) if not k)
     categories = tuple(c for c, k in zip(column.categories, is_kept.tolist(), strict=True) if k)

@@ -1,7 +1,8 @@
-"""Tables that are elsewhere: an engine counts their equal rows, and one of each kind is fetched.
+"""Tables in engines: the engine counts equal rows, and one of each kind is fetched.
 
 The lazy frames of Polars, DuckDB's relations and the frames of Dask, PySpark, Ibis and SQLFrame
-are lazy frames of narwhals. Missing values of every kind are one value, as for tables at hand.
+are lazy frames of narwhals. All kinds of missing values are a single value, as for tables in
+memory.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _PART = "part"
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is known of a table before any of its rows is fetched."""
+    """Counts of a table before any of its rows is fetched."""
 
     n_rows: int
-    # Distinct values of each column; missing ones together are one of them
+    # Distinct values of each column, counting all missing ones as one
     distinct: tuple[int, ...]
     missing: tuple[int, ...]  # rows without a value in each column
     nan: tuple[int, ...]  # how many of these have a NaN
@@ -34,7 +35,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class LazyTable:
-    """The columns of a lazy frame: numbered in queries, since names may be odd or no strings."""
+    """The columns of a lazy frame: numbered in queries, because names may not be strings."""
 
     frame: nw.LazyFrame[Any]
     names: tuple[Any, ...]  # column names
@@ -53,7 +54,8 @@ class LazyTable:
         with _asked(frame, "tell the types of its columns"):
             schema = frame.collect_schema()
         dtypes = [schema[name] for name in names]
-        # DuckDB makes an ENUM of a category's levels, which pandas may have made of the very rows.
+        # DuckDB converts a category's levels to an ENUM, but pandas may have derived these from the
+        # rows.
         if not frame.implementation.is_polars():
             dtypes = [nw.String() if isinstance(dtype, nw.Enum) else dtype for dtype in dtypes]
         table = cls(frame, tuple(names), tuple(dtypes))
@@ -70,7 +72,8 @@ class LazyTable:
         task = "count the distinct values of its columns"
         with _asked(self.frame, task, self.names):
             queries = [self._numbers_of(position) for position in range(len(self.names))]
-            if self.frame.implementation.is_polars():  # in one query, it would hold all columns
+            # A single query would keep all columns in memory
+            if self.frame.implementation.is_polars():
                 counts = nw.concat([query.collect() for query in queries], how="vertical")
             else:
                 counts = nw.concat(queries, how="vertical").collect().sort("place")
@@ -84,7 +87,7 @@ class LazyTable:
         return Numbers(n[0], tuple(distinct), tuple(missing), tuple(nan))
 
     def _numbers_of(self, position: int) -> nw.LazyFrame[Any]:
-        """Return a query for a row of numbers about one column, from its groups: they stream."""
+        """Return a query for a row of counts of one column, from its groups, which are streamed."""
         value, records = nw.col(_key(position)), nw.col(_RECORDS)
         groups = self.frame.select(nw.col(self.names[position]).alias(_key(position)))
         groups = groups.group_by(_key(position)).agg(nw.len().alias(_RECORDS))
@@ -95,7 +98,7 @@ class LazyTable:
             "missing": nw.when(value.is_null()).then(records).sum(),
             "nan": nw.len() * 0,
         }
-        # In some engines NaN is null, in others null is not NaN.
+        # NaN is null in some engines but not in others.
         if self.dtypes[position].is_float():
             numbers["nan"] = nw.when(value.is_nan() & ~value.is_null()).then(records).sum()
         return groups.select(*(count.cast(nw.Int64).alias(name) for name, count in numbers.items()))
@@ -110,7 +113,7 @@ class LazyTable:
             return int(counts[_RECORDS][0])
 
     def rows(self, positions: Sequence[int], limit: int, nan: Sequence[int] = ()) -> Table:
-        """Fetch the distinct rows of some columns, and how many records there are of each.
+        """Fetch the distinct rows of given columns, and the number of records of each.
 
         Raises ValueError if there are no rows. Raises RuntimeError if the engine fails.
         """
@@ -121,11 +124,11 @@ class LazyTable:
     def rows_of(self, subsets: Sequence[Sequence[int]], limit: int) -> list[Table]:
         """Fetch the distinct rows of several subsets of columns, counted in one query.
 
-        Dask is asked once for each subset. Raises as :meth:`rows`.
+        Dask runs a query for each subset. Raises as :meth:`rows`.
         """
         engine = self.frame.implementation
         with _asked(self.frame, "count its equal rows", self.names):
-            if engine.is_polars():  # it reads the table once for several queries
+            if engine.is_polars():  # it reads the table only once for several queries
                 queries = [self._groups(subset).head(limit).to_native() for subset in subsets]
                 collected = engine.to_native_namespace().collect_all(queries)
                 frames = [nw.from_native(frame) for frame in collected]
@@ -143,11 +146,11 @@ class LazyTable:
     def weighted_rows(
         self, weights: int | None, positions: Sequence[int], limit: int
     ) -> tuple[Table, dict[str, NDArray[np.float64]]]:
-        """Fetch the distinct rows of some columns, and sums of the weights of their records.
+        """Fetch the distinct rows of given columns, and sums of the weights of their records.
 
-        `weights` is the position of a column; None stands for weights of 1. Returns Table, and
-        arrays of shape (n,): how many weights are there, the smallest and the largest, their sum
-        and that of their squares. Raises as :meth:`rows`.
+        `weights` is the index of a column; None stands for weights of 1. Returns Table, and arrays
+        of shape (n,): the number of weights, the smallest and the largest, their sum and that of
+        their squares. Raises as :meth:`rows`.
         """
         records = LazyTable.of(self.frame.select([self.names[position] for position in positions]))
         nan = np.zeros(len(self.names), dtype=int)
@@ -188,17 +191,17 @@ class LazyTable:
         return Table(frame, names, len(frame), records)
 
     def _value(self, position: int) -> nw.Expr:
-        """Return a column with null instead of NaN, which every engine treats as missing."""
+        """Return a column with null instead of NaN, because every engine treats null as missing."""
         value = nw.col(self.names[position])
         return nw.when(~value.is_nan()).then(value) if self.dtypes[position].is_float() else value
 
     def _groups(
         self, positions: Sequence[int], union: Sequence[int] = (), part: int = 0
     ) -> nw.LazyFrame[Any]:
-        """Return a query for the distinct rows of some columns and their records.
+        """Return a query for the distinct rows of given columns and their records.
 
-        With the columns in `union` that are not among them, empty, and a number: such queries of
-        several parts can be combined.
+        With `union`, its other columns are null, and a number is added, so that queries of several
+        parts can be combined.
         """
         absent = [position for position in union if position not in positions]
         values = self.frame.select(
@@ -213,7 +216,7 @@ class LazyTable:
 
 
 def _emptied(column: nw.Expr) -> nw.Expr:
-    """Return missing values of a column's type; older narwhals takes no constant condition."""
+    """Return nulls of a column's type; older narwhals does not accept a constant condition."""
     return nw.when(column.is_null() & ~column.is_null()).then(column)
 
 
@@ -223,7 +226,8 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
     Raises ValueError if two columns have the same name. Raises RuntimeError if the engine fails.
     """
     with _asked(frame, "tell the names of its columns"):
-        # Spark's schema has each name once. Polars warns of `columns`, and has no name twice.
+        # Spark's schema omits duplicate names. Polars warns about `columns`, and has no duplicate
+        # names.
         is_polars = frame.implementation.is_polars()
         names = list(frame.collect_schema().names() if is_polars else frame.columns)
     refuse_duplicates(names)
@@ -231,7 +235,7 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
 
 
 def refuse_weights(X: Any, weights: Any) -> None:
-    """Refuse weights of the rows of a lazy frame.
+    """Reject weights for the rows of a lazy frame.
 
     Raises ValueError if there are any.
     """
@@ -245,11 +249,11 @@ def refuse_weights(X: Any, weights: Any) -> None:
 def distinct_rows_of(
     frame: nw.LazyFrame[Any], subsets: Sequence[Sequence[int]], limit: int
 ) -> list[Table]:
-    """Fetch the distinct rows of several subsets of columns, and how often each of them occurs.
+    """Fetch the distinct rows of several subsets of columns, and how often each occurs.
 
-    The rows are of the library in which the engine hands over its results. It is asked once for
-    all. Raises TypeError if values of a column cannot be categories, ValueError if the frame is
-    empty or has more than `limit` distinct rows, RuntimeError if the engine fails.
+    The rows are in the library of the engine's results. A single query serves all subsets. Raises
+    TypeError if values of a column cannot be categories, ValueError if the frame is empty or has
+    more than `limit` distinct rows, RuntimeError if the engine fails.
     """
     lazy = LazyTable.of(frame)
     tables = lazy.rows_of(subsets, limit + 1)
@@ -269,7 +273,7 @@ def _key(position: int) -> str:
 
 @contextmanager
 def _asked(frame: nw.LazyFrame[Any], task: str, names: Sequence[Any] = ()) -> Iterator[None]:
-    """State in an engine's error the requested columns, and leave out what may quote a value."""
+    """Re-raise an engine's error with the requested columns, without quoted values."""
     engine = str(frame.implementation.value)
     try:
         yield
@@ -277,9 +281,9 @@ def _asked(frame: nw.LazyFrame[Any], task: str, names: Sequence[Any] = ()) -> It
         raise ImportError(
             f"{engine} needs the package {error.name!r} to hand over what it found: install it."
         ) from error
-    except Warning:  # that was made an error
+    except Warning:  # turned into an error
         raise
-    except Exception as error:  # each engine has its own errors
+    except Exception as error:  # engines raise different errors
         dotted = [name for name in names if isinstance(name, str) and "." in name]
         odd = f" Not every engine finds names with a dot: rename {dotted}." if dotted else ""
         raise RuntimeError(

@@ -49,16 +49,16 @@ class LearningPlan:
     # secrets, values: Positions of the columns of S, and of U
     secrets: tuple[int, ...]
     values: tuple[int, ...]
-    given: Sequence[Given]  # the categories that the user gives for each column; None to learn them
-    everything: bool  # whether all combinations were asked for, with ``categories="product"``
+    given: Sequence[Given]  # the user's categories for each column; None to learn them
+    everything: bool  # whether all combinations were requested by ``categories="product"``
     grouping: Grouping
     max_cells: int = MAX_CELLS
     advice: str = ""  # sentence for the message if there are more cells
-    is_searched: bool = False  # whether a search follows, for which columns need few categories
+    is_searched: bool = False  # whether a search follows, which requires few categories per column
     is_cut: bool = False  # whether edges of bins are quantiles of the counted records
 
     def refuses_many_values(self, position: int) -> bool:
-        """Whether a column may not have many distinct values as its categories."""
+        """Whether a column must not have many distinct values as categories."""
         is_free = self.given[position] is None and not self.grouping.is_used
         return self.is_searched and is_free and position in self.values
 
@@ -67,7 +67,7 @@ class LearningPlan:
         return self.everything or any(self.given[position] is not None for position in positions)
 
     def takes_others(self, position: int) -> bool:
-        """Whether values of a column that are not listed become "other"."""
+        """Whether unlisted values of a column become "other"."""
         is_rounded = isinstance(self.given[position], Knots)
         return self.grouping.unknown and position in self.values and not is_rounded
 
@@ -89,22 +89,22 @@ _SHOWN = 3  # columns that a message lists
 
 @dataclass(frozen=True)
 class Size:
-    """A column's name and number of levels, and how many of these the table has."""
+    """A column's name and number of levels, and how many of these occur in the table."""
 
     name: object
-    levels: int  # how many values the column can have
-    used: int  # how many of them the table has
-    is_open: bool = False  # whether the column has more different values than are counted
+    levels: int  # number of possible values of the column
+    used: int  # how many of them occur in the table
+    is_open: bool = False  # whether the column has more distinct values than are counted
 
     @classmethod
     def of(cls, name: object, column: Column | None, codes: np.ndarray | None) -> Size:
-        """Count the levels of a column that was read; None if it has more than are counted."""
+        """Count the levels of a column that was read; None if there are too many to count."""
         if column is None or codes is None:
             return cls(name, MOST_CATEGORIES + 1, MOST_CATEGORIES + 1, True)
         return cls(name, len(column), int(np.count_nonzero(np.bincount(codes))))
 
     def words(self) -> str:
-        """Return a text: "'zip': 50,000 (12 of them used)"."""
+        """Return a description such as "'zip': 50,000 (12 of them used)"."""
         if self.is_open:
             return f"{self.name!r}: more than {MOST_CATEGORIES:,}"
         unused = f" ({self.used:,} of them used)" if self.used < self.levels else ""
@@ -149,12 +149,12 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     """Fetch the distinct rows of a table, at most one for each cell.
 
     An engine first counts the distinct values of each column, and then, if their product is too
-    large, the distinct combinations. Until the rows are known to be few enough, numbers alone are
-    brought.
+    large, the distinct combinations. Only counts are fetched until the rows are known to be few
+    enough.
 
     Returns Table: with the number of records of each row. Raises ValueError if there are too many
     cells, no rows, or values that are not in the listed categories. Raises RuntimeError if the
-    engine fails, or the table grows beyond the limit while it is read.
+    engine fails, or the table grows beyond the limit while it is being read.
     """
     numbers = lazy.numbers()
     if numbers.n_rows == 0:
@@ -187,10 +187,10 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
 
 
 def _size(lazy: LazyTable, position: int, numbers: Numbers, plan: LearningPlan) -> Size:
-    """Return the size of a column, as :func:`learn` will find it from the distinct rows."""
+    """Return the size of a column, as :func:`learn` will determine it from the distinct rows."""
     name, dtype, listed = lazy.names[position], lazy.dtypes[position], plan.given[position]
     used = numbers.distinct[position]
-    if isinstance(listed, Bins | Knots):  # engines cut before they count; rows are rounded here
+    if isinstance(listed, Bins | Knots):  # engines bin before they count; knots are rounded here
         size = len(listed.categories)
         return Size(name, size, min(used, size))
     if isinstance(listed, tuple) and (used <= len(listed) or plan.takes_others(position)):
@@ -207,7 +207,7 @@ def _size(lazy: LazyTable, position: int, numbers: Numbers, plan: LearningPlan) 
 
 
 def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None:
-    """Refuse a column that has more values than are listed for it, by its own distinct values."""
+    """Reject a column with unlisted values, by its distinct values."""
     for position, listed in enumerate(plan.given):
         if not isinstance(listed, tuple) or plan.takes_others(position):
             continue
@@ -218,7 +218,7 @@ def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None
 
 
 def _check_cells(lazy: LazyTable, sizes: Sequence[Size], plan: LearningPlan) -> None:
-    """Refuse a table with too many cells. The numbers in messages are those of tables at hand."""
+    """Reject a table with too many cells, with the same message as for tables in memory."""
 
     def check(n_cells: int) -> None:
         if n_cells > plan.max_cells:
@@ -240,7 +240,7 @@ def _count_part(
     plan: LearningPlan,
     check: Callable[[int], None],
 ) -> int:
-    """Count the combinations that S, or U, can take."""
+    """Count the possible combinations of S, or of U."""
     if len(positions) == 1:
         return sizes[positions[0]].levels
     product = math.prod(sizes[position].levels for position in positions)
@@ -272,12 +272,12 @@ def learn(
 ) -> tuple[CellCodec, Codes]:
     """Learn the alphabets of a public table, and encode its rows.
 
-    Shapes: `X` (n, n_columns). Returns `codes`: the table's rows; the distinct ones of a lazy
-    frame, or where numbers are rounded, unless that is done row by row. Raises TypeError for sparse
-    or structured input, and values that cannot be categories. Raises ValueError if the table is not
-    two-dimensional or is empty, has duplicate columns, infinite or complex numbers or too many
-    cells, if S or U has columns but fewer than two values, or if the table has a value that is not
-    in the given `categories`. Raises RuntimeError if an engine fails to count the rows of a lazy
+    Shapes: `X` (n, n_columns). Returns `codes`: those of the table's rows, or of distinct rows for
+    a lazy frame and for rounded numbers, unless rounding is done row by row. Raises TypeError for
+    sparse or structured input, and values that cannot be categories. Raises ValueError if the table
+    is not two-dimensional or is empty, has duplicate columns, infinite or complex numbers or too
+    many cells, if S or U has columns but fewer than two values, or if the table contains a value
+    that is not in `categories`. Raises RuntimeError if an engine fails to count the rows of a lazy
     frame.
 
     Examples
@@ -325,7 +325,7 @@ def learn(
         codes, record_counts = split_counts(table, codes, record_counts, plan.knots)
     combined = len(value_positions) > 1 and not plan.is_product(value_positions)
     learned = [position for position in value_positions if not columns[position].declared]
-    # If nothing is grouped, the values that are learned are the combinations.
+    # If no values are grouped, the learned values are the combinations.
     together = combined and not grouping.is_used and bool(learned)
     judged = () if together else value_positions
     n_learned = 1 if together else len(learned)
@@ -447,7 +447,7 @@ def _public_table(
     *,
     is_searched: bool,
 ) -> tuple[Table, LearningPlan]:
-    """Read a table, or the distinct rows of a lazy frame, and what its columns are."""
+    """Read a table, or the distinct rows of a lazy frame, and its columns."""
     frame = lazy_frame(X)
     source = read_table(X) if frame is None else LazyTable.of(frame)
     names = source.names
@@ -488,7 +488,7 @@ def _edges(
 def _distinct_values(
     source: Table | LazyTable, position: int, weights: Callable[[int], np.ndarray] | None
 ) -> tuple[Sequence[Any], np.ndarray]:
-    """Return the distinct values of a column, (k,), and how many records have each, (k,)."""
+    """Return the distinct values of a column, (k,), and the number of records of each, (k,)."""
     if isinstance(source, LazyTable):
         source, position = source.rows([position], MAX_CELLS), 0
     positions, distinct = source.factorize(position, slice(0, source.n_rows))
@@ -502,7 +502,7 @@ def _combined(
     is_product: bool,
     check: Callable[[int], None],
 ) -> tuple[Alphabet, np.ndarray]:
-    """Return all (or the occurring) combinations of columns' categories, and each row's index."""
+    """Return all (or the occurring) combinations of categories, and each row's index."""
     if not is_product:
         return Alphabet.observed(columns, codes, check)
     check(math.prod(len(column) for column in columns))
@@ -513,7 +513,7 @@ def _combined(
 def _with_others(
     columns: Sequence[Column], codes: Sequence[np.ndarray], check: Callable[[int], None]
 ) -> tuple[Alphabet, np.ndarray]:
-    """Return the combinations that occur and the one of "other" alone, and each row's index."""
+    """Return the occurring combinations and the one of only "other", and each row's index."""
     codes_with_other = [
         np.append(code, -1 if column.other is None else column.other)
         for column, code in zip(columns, codes, strict=True)

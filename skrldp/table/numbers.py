@@ -1,8 +1,8 @@
-"""Columns of numbers and dates in public tables: cut where they are, rounded once for each record.
+"""Columns of numbers and dates in public tables: binned by the engine, or rounded once per record.
 
-An engine cuts numbers into bins before it counts: each becomes a number of its bin, so that reading
-the result is as reading the table. Numbers that are rounded to knots are counted without rounding,
-and each count is split multinomially, as if its records had been rounded one by one.
+An engine bins numbers before it counts: each becomes a representative number of its bin, so that
+the result is read like a table. Numbers with knots are counted without rounding, and each count is
+split multinomially, as if its records had been rounded individually.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from skrldp.alphabet.values import brief, in_other_type
 from skrldp.table.lazy import LazyTable
 from skrldp.table.read import Table, lazy_frame, read_table
 
-# Of the rounding of public tables, which is not secret: `fit` is a function of its input.
+# Seed of the rounding of public tables, which is not secret, so that `fit` is a function of its
+# input.
 _SEED = 22
 
 
 def fixed_draws() -> Draws:
-    """Return draws from a fixed seed, to round the records of a public table."""
+    """Return draws with a fixed seed, to round the records of a public table."""
     generator = np.random.default_rng(_SEED)
 
     def draws(name: Any, knots: Knots, n: int) -> NDArray[np.uint32]:
@@ -45,13 +46,13 @@ def split_counts(
     counts: NDArray[np.int64] | None,
     knots: Mapping[int, Knots],
 ) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
-    """Round the records of each kind independently, given how many there are.
+    """Round the records of each kind independently, given their number.
 
     The result does not depend on the order of rows, nor on whether they were counted before. It is
-    distributed as if each record had been rounded by itself (Theorem 41).
+    distributed as if each record had been rounded individually (Theorem 41).
 
     Shapes: `codes` (n,) of each column, those of columns with knots being ignored; `counts` (n,).
-    Returns the codes of each column, (m,), and how many records have them, (m,).
+    Returns the codes of each column, (m,), and the number of records of each row, (m,).
     """
     keys, chances = list(codes), {}
     for position, column_knots in knots.items():
@@ -76,12 +77,13 @@ def split_counts(
 # --- Edges and knots that are read from a public column -------------------------------------------
 
 
-# Distinct numbers or dates, and strings, of a column that a search takes as categories. There are
-# more in a column of free text, and fewer countries, states and occupations.
+# Maximum distinct numbers or dates, and strings, of a column that a search accepts as categories.
+# Columns of free text have more; countries, states and occupations have fewer.
 _MOST_NUMBERS, _MOST_STRINGS = 12, 200
-FEW_OF_EACH = 3  # records of each value of an identifier: panels have several of a person
-_MAX_REMEDY = 210  # characters, with the name that comes before it: 250 in all
-_FEW_RECORDS = 200  # smaller tables are examples, and are searched in no time
+# Maximum records per value of an identifier, because panels have several per person
+FEW_OF_EACH = 3
+_MAX_REMEDY = 210  # maximum characters of the remedy; 250 with the name before it
+_FEW_RECORDS = 200  # smaller tables are examples, and are searched quickly
 _BINS, _KNOTS, _DATES = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9), (1 / 3, 2 / 3)
 _DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}(\d{4}|\d\d))([ T].*)?")
 
@@ -112,13 +114,13 @@ def round_points(
 
 
 def _round_step(limit: float) -> float:
-    """Return the largest of 1, 2 and 5 times a power of ten that is not more."""
+    """Return the largest of 1, 2 and 5 times a power of ten that does not exceed a number."""
     power = 10.0 ** math.floor(math.log10(limit))
     return next(power * factor for factor in (5.0, 2.0, 1.0) if power * factor <= limit * 1.000001)
 
 
 def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -> None:
-    """Refuse, before a search, a column of many distinct values, and state what to use instead.
+    """Reject a column of many distinct values before a search, with a remedy.
 
     Shapes: `values` (k,), `counts` (k,). Raises ValueError.
     """
@@ -154,12 +156,12 @@ def _remedy_for_numbers(name: Any, counts: Mapping[Any, Any]) -> str:
     numbers, counted = (
         np.array(column, dtype=float) for column in zip(*sorted(counts.items()), strict=True)
     )
-    for step in (1, 2, 4):  # fewer points if the message would be too long
+    for step in (1, 2, 4):  # fewer points if the message would otherwise be too long
         edges = round_points(numbers, counted, _BINS[::step])
-        # Rounding errors are least if knots are denser with a root of the density, and reach the
+        # Rounding errors are smallest if knots are denser with a root of the density, and reach the
         # tail.
         knots = round_points(numbers, np.sqrt(counted), _KNOTS[::step])
-        if edges[-1] == numbers[-1]:  # a bin does not include its upper edge
+        if edges[-1] == numbers[-1]:  # a bin excludes its upper edge
             edges[-1] += 1
         remedy = (
             f"Pass categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, "
@@ -184,10 +186,10 @@ def _remedy_for_dates(name: Any, counts: Mapping[Any, Any]) -> str:
 
 
 def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArray[Any]) -> Bins:
-    """Return as many bins between rounded quantiles of a column's numbers, with open ends.
+    """Return this many bins between rounded quantiles of a column's numbers, with open ends.
 
-    Shapes: `values` (k,), `counts` (k,). Raises ValueError if the column has other values, or too
-    few distinct ones.
+    Shapes: `values` (k,), `counts` (k,). Raises ValueError if the column has values of other types,
+    or too few distinct ones.
     """
     pairs = [(v, n) for v, n in zip(values, counts, strict=True) if v is not None and n > 0]
     if not all(is_number(v) or isinstance(v, Decimal) for v, _ in pairs):
@@ -208,10 +210,10 @@ def cut_at_quantiles(bins: Bins, name: Any, values: Sequence[Any], counts: NDArr
 def summaries_of(
     X: Any, columns: Sequence[Column], weights: NDArray[Any] | None, *, is_survey: bool
 ) -> list[dict[str, Any] | None]:
-    """Return public means of the bins of each column with variances, or what rounding adds.
+    """Return the public means of each column's bins with variances, or the variance of rounding.
 
     Shapes: `weights` (n,), of the rows: counts of records, or those of a survey. Columns without
-    numbers have None, as those of more distinct numbers than an engine fetches.
+    numbers, or with more distinct numbers than an engine fetches, have None.
     """
     return [
         _summary(X, position, column.numbers, weights, is_survey)
@@ -219,7 +221,7 @@ def summaries_of(
     ]
 
 
-_MOST_DISTINCT = 1_000_000  # distinct numbers of a column of a lazy frame
+_MOST_DISTINCT = 1_000_000  # maximum distinct numbers of a column of a lazy frame
 
 
 def _summary(
@@ -240,7 +242,7 @@ def _summary(
     weights = table.records if weights is None else weights
     weights = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=float)
     # Sums over sorted distinct numbers do not depend on the order of rows or on how rows were
-    # counted, so that every road writes the same digits.
+    # counted, so that all inputs lead to the same digits.
     numbers, index = np.unique(numbers, return_inverse=True)
     squares, weights = np.bincount(index, weights**2), np.bincount(index, weights)
     if isinstance(cut, Knots):
@@ -273,7 +275,7 @@ def _summary(
 
 
 def cut(frame: nw.LazyFrame[Any], bins: Mapping[Any, Bins]) -> nw.LazyFrame[Any]:
-    """Replace the values of columns, given by name, by one of their bin; others stay unchanged.
+    """Replace the values of given columns by a representative of their bin.
 
     Raises ValueError if a column's type is not that of its edges.
     """
@@ -289,7 +291,7 @@ def _inside(name: str, dtype: Any, bins: Bins) -> nw.Expr:
         raise ValueError(f"column {name!r} is of type {dtype}, but its edges are {bins.kind}s.")
     column = nw.col(name).cast(nw.Float64) if kind == "number" else nw.col(name)
     is_present = ~column.is_null()
-    if kind == "number":  # for some engines NaN is more than all numbers, but not than infinity
+    if kind == "number":  # some engines sort NaN above all numbers, but not above infinity
         is_present &= (column < math.inf) & (column > -math.inf)
     lows: list[Any] = [_literal(edge, is_day) for edge in bins.edges[:-1]]
     highs: list[Any] = [_literal(edge, is_day) for edge in bins.edges[1:]]
@@ -307,7 +309,7 @@ def _inside(name: str, dtype: Any, bins: Bins) -> nw.Expr:
 
 
 def _literal(edge: Any, is_day: bool) -> Any:
-    """Write an edge for an engine; None for an infinite one, and for days the first one after."""
+    """Write an edge for an engine; None for an infinite one, and the next day for days."""
     if isinstance(edge, float) and math.isinf(edge):
         return None
     if not isinstance(edge, date):

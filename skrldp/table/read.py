@@ -1,7 +1,7 @@
 """A common interface to the columns of numpy, pandas, polars and pyarrow tables.
 
-A table is read one chunk of one column at a time, each as *positions* into a short list of
-distinct Python scalars, so that Python handles distinct values rather than rows.
+A table is read one chunk of one column at a time, as *positions* into a short list of distinct
+Python scalars, so that Python handles distinct values rather than rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from skrldp.alphabet.values import CategoryError, plain
 # --- One column as positions into a short list of distinct Python scalars -------------------------
 
 
-# Texts of the first rows are looked up in a column of many; more of them would save nothing.
+# Strings of the first rows that are looked up in long columns; more would save no time.
 _SOME, _MANY = 5_000, 50_000
 
 
@@ -42,9 +42,9 @@ def series_from_array(values: np.ndarray) -> nw.Series[Any]:
 
 
 def factorize(series: nw.Series[Any], texts: Sequence[str] = ()) -> tuple[np.ndarray, list[Any]]:
-    """Write a series as positions into a list of distinct Python scalars; see `Table.factorize`.
+    """Encode a series as positions into a list of distinct Python scalars; see `Table.factorize`.
 
-    Texts that rows are likely to have, if given, are looked up first, and begin the list.
+    Given likely strings are looked up first, and begin the list.
     """
     if len(series) > _MANY and not texts:
         _, distinct = _factorize_any(series[:_SOME])
@@ -57,7 +57,7 @@ def factorize(series: nw.Series[Any], texts: Sequence[str] = ()) -> tuple[np.nda
     if not rest.size:
         return positions, list(texts)
     rest_positions, distinct = _factorize_any(series[rest])
-    positions = positions.copy()  # the library's memory must not be written to
+    positions = positions.copy()  # the library's memory must not be modified
     positions[rest] = np.where(rest_positions < 0, -1, rest_positions + len(texts))
     return positions, [*texts, *distinct]
 
@@ -80,14 +80,15 @@ def _factorize_any(series: nw.Series[Any]) -> tuple[np.ndarray, list[Any]]:
     return positions, [plain(value) for value in distinct]
 
 
-# Each library has its own fast function. Those of narwhals, `unique` and `replace_strict`, are ten
-# times slower in pandas, and pass the values in Python lists, which lose the dtype.
+# Each library has a different fast function. Those of narwhals, `unique` and `replace_strict`, are
+# ten times slower in pandas, and pass the values as Python lists, which lose the dtype.
 
 
 def _places_among(texts: Sequence[str], series: nw.Series[Any]) -> np.ndarray | None:
-    """Find each row among some texts, -1 elsewhere; None if the library does not hold texts.
+    """Find each row among given strings, -1 if absent; None if the column has no strings.
 
-    Half the time of finding the distinct values of rows first: each row is looked up once.
+    This takes half the time of finding the distinct values first, because each row is looked up
+    once.
     """
     native = series.to_native()
     if series.implementation.is_polars():
@@ -108,7 +109,7 @@ def _places_among(texts: Sequence[str], series: nw.Series[Any]) -> np.ndarray | 
 
 
 def _filled(numbers: Any, pl: Any) -> np.ndarray:
-    """Return a polars series of numbers as an array, -1 where there is none."""
+    """Return a polars series of integers as an array, with -1 for null."""
     array: np.ndarray = numbers.cast(pl.Int32).fill_null(-1).to_numpy()
     return array
 
@@ -132,14 +133,14 @@ def _factorize_polars(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
     distinct = native.unique()
     ranks = pl.int_range(len(distinct), dtype=pl.Int32, eager=True)
     positions = native.replace_strict(distinct, ranks).to_numpy()
-    if getattr(native.dtype, "time_unit", None) == "ns":  # Python's datetime would lose digits
+    if getattr(native.dtype, "time_unit", None) == "ns":  # Python's datetime would truncate digits
         counts = distinct.to_physical().to_list()
         return positions, [_moment(count, native.dtype, pl) for count in counts]
     return positions, distinct.to_list()
 
 
 def _factorize_numbered(native: Any, pl: Any) -> tuple[np.ndarray, list[Any]]:
-    """Read an Enum or a Categorical, whose numbers need not be those of its own categories."""
+    """Read an Enum or a Categorical, whose codes need not be indices of its categories."""
     distinct = native.unique()
     codes = _filled(distinct.to_physical(), pl)
     ranks = np.empty(codes.max(initial=-1) + 2, dtype=np.int32)
@@ -167,14 +168,14 @@ def _factorize_arrow(native: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def levels_of(series: nw.Series[Any], *, given: bool) -> list[Any] | None:
-    """Return the values that a dtype lists, in its order, used or not; None if it lists none.
+    """Return the values that a dtype lists, in order, used or not; None if it lists none.
 
     pandas' category, polars' Enum, pyarrow's ordered dictionary and booleans list values. A polars
-    Categorical and an unordered pyarrow dictionary only store strings in less memory: their order
-    is that of the rows. If levels are `given`, unordered dictionaries list values as well.
+    Categorical and an unordered pyarrow dictionary only compress strings, in the order of the rows.
+    If levels are `given`, unordered dictionaries also list values.
 
-    Raises ValueError if a number is infinite or complex, or the chunks of a dictionary whose levels
-    are given have different ones.
+    Raises ValueError if a number is infinite or complex, or the chunks of a dictionary with
+    declared levels have different ones.
     """
     if series.dtype == nw.Boolean:
         return [False, True]
@@ -198,7 +199,7 @@ def levels_of(series: nw.Series[Any], *, given: bool) -> list[Any] | None:
     if listed is None:
         return None
     levels = dict.fromkeys(plain(value) for value in listed)
-    levels.pop(None, None)  # missing is a category only where rows have it
+    levels.pop(None, None)  # missing is a category only if rows contain it
     return list(levels)
 
 
@@ -212,12 +213,12 @@ def is_object(dtype: Any) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a user's table, which is an array or a data frame."""
+    """The columns of a user's table, an array or a data frame."""
 
     source: Any  # (n_rows, n_columns)
-    names: tuple[Any, ...]  # column names; positions for arrays
+    names: tuple[Any, ...]  # column names; indices for arrays
     n_rows: int
-    # (n_rows,), how many records each row stands for; None if each is one, as in a table at hand
+    # (n_rows,), how many records each row represents; None if each represents one
     records: NDArray[np.int64] | None = None
     # Each column's alphabet and the codes of its rows, where they were learned before; None where
     # it has too many categories
@@ -246,12 +247,12 @@ class Table:
 
     @property
     def is_array(self) -> bool:
-        """Whether the table has no column its own names."""
+        """Whether the table has no column names."""
         return isinstance(self.source, np.ndarray)
 
     @property
     def library(self) -> str:
-        """Name of the library the table comes from."""
+        """Name of the table's library."""
         return "numpy" if self.is_array else str(self.source.implementation.value)
 
     def dtype(self, position: int) -> Any:
@@ -262,7 +263,7 @@ class Table:
         return getattr(native, "type" if self.library == "pyarrow" else "dtype")
 
     def float_size(self, position: int) -> int:
-        """How many bytes a column's floats have."""
+        """Return the number of bytes of a column's floats."""
         if self.is_array:
             return int(self.source.dtype.itemsize)
         return 4 if self.source[:0, position].dtype == nw.Float32 else 8
@@ -274,7 +275,7 @@ class Table:
         return self.source[rows, position]
 
     def array(self, position: int) -> np.ndarray:
-        """Return a column as NumPy has it, (n_rows,)."""
+        """Return a column as a NumPy array, (n_rows,)."""
         if self.is_array:
             column: np.ndarray = self.source[:, position]
             return column
@@ -287,13 +288,13 @@ class Table:
     def factorize(
         self, position: int, rows: slice, texts: Sequence[str] = ()
     ) -> tuple[np.ndarray, list[Any]]:
-        """Write rows of a column as positions into a list of distinct values.
+        """Encode rows of a column as positions into a list of distinct values.
 
-        `texts` are such as rows may have: where all have one of these, that is faster.
+        `texts` are likely strings: it is faster if all rows have one of these.
 
         Returns `positions` (n,): −1 for a missing value (which may also be a None in `distinct`);
-        `distinct`: may hold values that no row has (a categorical's unused categories) and, after
-        their conversion to Python, equal values. Raises TypeError if the values cannot be
+        `distinct`: may contain values that no row has (a categorical's unused categories) and,
+        after their conversion to Python, equal values. Raises TypeError if the values cannot be
         categories, because they are lists, dictionaries or the like. Raises ValueError if a number
         is infinite or complex.
         """
@@ -311,7 +312,7 @@ class Table:
             return levels_of(self.source[:, position], given=given)
 
     def fixes_levels(self, position: int) -> bool:
-        """Whether no row can have made a column's levels, as rows may make those of categories."""
+        """Whether a column's levels cannot come from rows, unlike those of categories."""
         if self.is_array:
             return bool(self.source.dtype.kind == "b")
         series = self.source[:, position]
@@ -320,7 +321,7 @@ class Table:
 
     @contextmanager
     def _naming(self, position: int) -> Iterator[None]:
-        """Add the column's name to errors, and leave out what may quote a value."""
+        """Add the column's name to errors, without text that may quote a value."""
         name = self.names[position]
         try:
             yield
@@ -347,7 +348,7 @@ def read_table(X: Any) -> Table:
     """
     if isinstance(X, Table):
         return X
-    lazy = lazy_frame(X)  # first: some have an attribute of every name
+    lazy = lazy_frame(X)  # first, because some have every attribute
     if lazy is not None:
         call = _CALLS.get(str(lazy.implementation.value), ".collect()")
         raise TypeError(
@@ -368,7 +369,7 @@ def read_table(X: Any) -> Table:
 
 
 def lazy_frame(X: Any) -> nw.LazyFrame[Any] | None:
-    """Return what narwhals calls a lazy frame, whose rows are elsewhere; None for anything else.
+    """Return a lazy frame of narwhals, whose rows are in an engine; None for anything else.
 
     Nothing is computed.
     """
@@ -376,7 +377,7 @@ def lazy_frame(X: Any) -> nw.LazyFrame[Any] | None:
         return None
     frame = nw.from_native(X, pass_through=True)
     if frame is X:
-        refuse_without_plugin(X)  # else its rows would be taken for an array
+        refuse_without_plugin(X)  # otherwise its rows would be read as an array
     return frame if isinstance(frame, nw.LazyFrame) else None
 
 
@@ -408,7 +409,7 @@ _CALLS = {
 
 
 def _refuse_other_containers(X: Any) -> None:
-    """Raise errors that state how to make a table from other containers."""
+    """Raise errors that state how to convert other containers to tables."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError(
             "A sparse matrix was passed, but dense data is required; "
@@ -430,7 +431,7 @@ def _refuse_other_containers(X: Any) -> None:
 
 
 def _as_arrow_table(X: Any) -> Any:
-    """Turn a record batch into a table of one batch; return anything else unchanged."""
+    """Convert a record batch to a table of one batch; return anything else unchanged."""
     if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
         import pyarrow as pa
 
@@ -453,7 +454,7 @@ def _refuse_column_names(X: Any) -> None:
 
 
 def refuse_duplicates(names: Any) -> None:
-    """Refuse names that two columns have.
+    """Reject duplicate column names.
 
     Raises ValueError if there are any.
     """
@@ -486,7 +487,7 @@ def _as_array(X: Any) -> np.ndarray:
 
 
 def _is_rewritten(array: np.ndarray) -> bool:
-    """Whether an array of a list may have strings of its numbers, or floats of its integers."""
+    """Whether NumPy may have converted a list's numbers to strings, or its integers to floats."""
     return array.dtype.kind in "US" or (
         array.dtype.kind == "f" and bool(np.abs(array).max(initial=0.0) >= 2.0**53)
     )

@@ -1,4 +1,4 @@
-"""Choosing columns of a table: the record's, and those that say how its rows were drawn."""
+"""Selection of columns of a table: the record's, and those of the sampling design."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skrldp.table.read import Table, lazy_frame, read_table
 
 
 def column_names(X: Any) -> list[Any]:
-    """Names of a table's columns; positions for an array.
+    """Return the names of a table's columns; indices for an array.
 
     Examples
     --------
@@ -31,10 +31,10 @@ def column_names(X: Any) -> list[Any]:
 def resolve_columns(
     X: Any, selection: Any, label: str = "sensitive", names: Sequence[Any] | None = None
 ) -> tuple[int, ...]:
-    """Find the positions of the columns that a parameter selects; `names` are those of X, if known.
+    """Find the indices of the columns that a parameter selects; `names` are those of X, if known.
 
-    Returns tuple of int: in the table's order, each once. Raises ValueError if there is no such
-    column, or none is selected. Raises TypeError if the selection is not one of the above.
+    Returns tuple of int: in table order, without duplicates. Raises ValueError if there is no such
+    column, or none is selected. Raises TypeError if the selection is of a different kind.
 
     Examples
     --------
@@ -106,11 +106,11 @@ def _position(selection: Any, names: list[Any], label: str) -> int:
 # --- Columns that say how rows were drawn ---------------------------------------------------------
 
 
-_MOST_ROWS = 1 << 23  # of a lazy frame, that are fetched
+_MOST_ROWS = 1 << 23  # maximum rows of a lazy frame that are fetched
 
 
 def column_reader(X: Any, label: str) -> Callable[[Any], NDArray[Any]]:
-    """Return a function that gives the values of a column, by name or position.
+    """Return a function that returns the values of a column by name or index.
 
     The function raises ValueError if there is no such column.
     """
@@ -124,7 +124,7 @@ def column_reader(X: Any, label: str) -> Callable[[Any], NDArray[Any]]:
 
 
 def numbers_of(table: Table, position: int) -> NDArray[Any]:
-    """Return the values of a column; of a category, texts of integers become these numbers."""
+    """Return the values of a column; strings of integers in a categorical become integers."""
     dtype = None if table.is_array else table.source[:, position].dtype
     if not isinstance(dtype, nw.Categorical | nw.Enum):
         return table.array(position)
@@ -132,7 +132,7 @@ def numbers_of(table: Table, position: int) -> NDArray[Any]:
     numbers = [
         int(v) if isinstance(v, str) and v.isascii() and v.isdecimal() else v for v in distinct
     ]
-    return np.array([*numbers, None], dtype=object)[positions]  # -1 is the last
+    return np.array([*numbers, None], dtype=object)[positions]  # -1 reads the last
 
 
 def whole_numbers(table: Table, position: int, size: int) -> NDArray[np.int64]:
@@ -146,13 +146,13 @@ def whole_numbers(table: Table, position: int, size: int) -> NDArray[np.int64]:
         )
     if column.dtype.kind not in "biuf" or column.ndim > 1:
         return np.full(table.n_rows, -1)
-    numbers = column.astype(float)  # -1 would not fit into an unsigned dtype
+    numbers = column.astype(float)  # -1 does not fit into an unsigned dtype
     is_known = (numbers >= 0.0) & (numbers < size) & (np.floor(numbers) == numbers)
     return np.where(is_known, numbers, -1.0).astype(np.int64)
 
 
 def without_columns(X: Any, names: Sequence[Any], label: str) -> Any:
-    """Return a table without some columns, in its own library; a `Table` stays one."""
+    """Return a table without given columns, in its library; a `Table` remains one."""
     dropped = set(resolve_columns(X, list(names), label)) if names else set()
     left = [position for position in range(len(column_names(X))) if position not in dropped]
     return X.of_columns(left) if isinstance(X, Table) else with_columns(X, left)
@@ -161,9 +161,9 @@ def without_columns(X: Any, names: Sequence[Any], label: str) -> Any:
 def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, Any]:
     """Fetch the distinct rows of a lazy frame, and sums of the weights of the records of each.
 
-    The column of weights is left out, unless it is one of `extra`. Returns as
-    :meth:`LazyTable.weighted_rows`. Raises ValueError if a column is not there or holds no numbers,
-    or there are too many distinct rows.
+    The column of weights is omitted, unless it is one of `extra`. Returns as
+    :meth:`LazyTable.weighted_rows`. Raises ValueError if a column is missing or not numeric, or
+    there are too many distinct rows.
     """
     frame = lazy_frame(X)
     assert frame is not None
@@ -187,7 +187,7 @@ def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, An
 
 
 def with_columns(X: Any, positions: Sequence[int]) -> Any:
-    """Return some columns of a table or lazy frame, by their positions, in its own library."""
+    """Return given columns of a table or lazy frame, by their indices, in its library."""
     lazy = lazy_frame(X)
     if lazy is not None:
         names = lazy_names(lazy)
@@ -198,7 +198,7 @@ def with_columns(X: Any, positions: Sequence[int]) -> Any:
 
 
 def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
-    """Return a table with other values in some columns, by their positions, in its own library."""
+    """Return a table with new values in given columns, by their indices, in its library."""
     table = read_table(X)
     if table.is_array:
         dtype = np.result_type(table.source, *values.values())
@@ -215,18 +215,18 @@ def with_values(X: Any, values: Mapping[int, NDArray[Any]]) -> Any:
 
 
 def is_missing(X: Any, columns: Sequence[int]) -> NDArray[np.bool_]:
-    """Tell which rows lack a value in one of some columns, shape (n,)."""
+    """Return which rows have a missing value in given columns, shape (n,)."""
     table = read_table(X)
     is_row_missing = np.zeros(table.n_rows, dtype=bool)
     for column in columns:
         positions, distinct = table.factorize(column, slice(0, table.n_rows))
         none = np.array([*(plain(value) is None for value in distinct), True])
-        is_row_missing |= none[positions]  # -1 is the last
+        is_row_missing |= none[positions]  # -1 reads the last
     return is_row_missing
 
 
 def take_rows(X: Any, is_kept: NDArray[np.bool_]) -> Any:
-    """Return some rows of a table, in its own library."""
+    """Return given rows of a table, in its library."""
     table = read_table(X)
     if table.is_array:
         return table.source[is_kept]
@@ -234,7 +234,7 @@ def take_rows(X: Any, is_kept: NDArray[np.bool_]) -> Any:
 
 
 def row_contents(X: Any) -> list[bytes]:
-    """Write each row as bytes that do not depend on other rows, nor on the library.
+    """Encode each row as bytes that depend neither on other rows nor on the library.
 
     Two rows have the same bytes if their values are the same.
     """
