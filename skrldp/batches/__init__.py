@@ -1,10 +1,10 @@
-"""Reports where the records are: Arrow record batches in, Arrow record batches out.
+"""Reports inside data engines: Arrow record batches in, Arrow record batches out.
 
-Engines such as Spark, Dask, Ray, DuckDB and Polars run a function on batches of rows, and may run
-it twice on the same rows. Here a report is a function of a secret key, the record's id and the
-record, so that it is the same whenever, wherever and however often it is computed.
-`docs/guide/batches.md` describes it. NumPy is all that the import loads; ``pyarrow`` and
-``cryptography`` are needed later, and narwhals for tables of other libraries than pyarrow.
+Engines such as Spark, Dask, Ray, DuckDB and Polars run a function on batches of rows, possibly
+several times on the same rows. Therefore a report here is a function of a secret key, the record's
+id and the record, so that it is the same however often and wherever it is computed.
+`docs/guide/batches.md` describes it. The import loads only NumPy; ``pyarrow`` and ``cryptography``
+are needed later, and narwhals for tables of libraries other than pyarrow.
 """
 
 from skrldp.batches.arrow import check_ids

@@ -1,4 +1,4 @@
-"""Arrow's columns as NumPy arrays, tables of other libraries, and checks of ids."""
+"""Conversion of Arrow columns to NumPy arrays, tables of other libraries, and checks of ids."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_SHOWN = 8  # rows that a message lists
+_SHOWN = 8  # maximum number of rows in a message
 
 
 def pyarrow() -> Any:
     """Import pyarrow.
 
-    Raises ImportError if it is missing, in one sentence.
+    Raises ImportError if it is missing.
     """
     try:
         import pyarrow
@@ -41,7 +41,7 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-# Arrow's own ways between its arrays and NumPy's import pandas, which takes longer than a command.
+# Arrow's own conversions to and from NumPy import pandas, which takes longer than a command.
 
 
 def numbers_of(column: Any) -> NDArray[Any]:
@@ -68,7 +68,7 @@ def _arrow_texts(texts: Sequence[str]) -> Any:
 
 
 def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
-    """Raise a ValueError if a column is missing, or there twice."""
+    """Raise a ValueError if a column is missing or duplicate."""
     for name in needed:
         count = list(names).count(name)
         if count != 1:
@@ -99,7 +99,7 @@ def check_id_type(name: str, dtype: Any) -> None:
 
 
 def kind(dtype: Any) -> str:
-    """Name a type without its fields: the keys of dicts become their names."""
+    """Name a type without its fields, whose names may be values."""
     return str(dtype).partition("<")[0]
 
 
@@ -133,7 +133,8 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     pa = pyarrow()
     column = bare(column)
     rows = np.arange(0)
-    if _is_octets(column.type):  # the empty text is not an id: files have it where one is missing
+    # The empty string is not an id, because files write missing values so
+    if _is_octets(column.type):
         lengths = pa.compute.binary_length(column)
         lengths = lengths.fill_null(0) if lengths.null_count else lengths
         rows = np.flatnonzero(numbers_of(lengths) == 0)
@@ -144,7 +145,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
             f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
             "rows. Give each record an id, or drop the others. Nothing of the batch was reported."
         )
-    if pa.types.is_null(column.type):  # and there are no rows
+    if pa.types.is_null(column.type):  # without rows
         return IntegerIds(np.zeros(0, dtype=np.int64))
     if pa.types.is_integer(column.type):
         return IntegerIds(numbers_of(column))
@@ -152,7 +153,7 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
 
 
 def octets_in(column: Any) -> OctetIds:
-    """See strings or bytes without copying them."""
+    """Return strings or bytes without copying them."""
     pa = pyarrow()
     n, first = len(column), column.offset
     buffers = column.buffers()
@@ -174,7 +175,7 @@ def _bytes(buffer: Any) -> NDArray[np.uint8]:
 
 
 def bare(column: Any) -> Any:
-    """Return ids in a type without dictionary, extension and views."""
+    """Return ids in a type without dictionaries, extensions and views."""
     pa = pyarrow()
     if isinstance(column, pa.DictionaryArray):
         column = values_of(column)
@@ -184,11 +185,11 @@ def bare(column: Any) -> Any:
 
 
 def on_its_own(column: Any) -> Any:
-    """Copy a column that is passed on, so that it holds nothing but the values of its rows.
+    """Copy a kept column, so that it contains only the values of its rows.
 
-    Files and pickles of Arrow hold buffers whole: the values of a dictionary that no row has, what
-    is beneath a missing value, the rows from which a slice was cut, and the text, such as a line
-    with the answers, of which a view is a piece. So dictionaries and views become plain columns.
+    Arrow's files and pickles contain whole buffers: unused values of a dictionary, the content of
+    missing values, the rows outside a slice, and the string of which a view is a part, such as a
+    line with the answers. Therefore dictionaries and views are converted to plain columns.
     """
     pa = pyarrow()
     if isinstance(column, pa.ExtensionArray):
@@ -196,15 +197,15 @@ def on_its_own(column: Any) -> Any:
     while isinstance(column, pa.DictionaryArray):  # or a dictionary of dictionaries
         column = bare(column)
     plain = without_views(column)
-    if plain.null_count:  # beneath what is missing may be anything
+    if plain.null_count:  # the content of missing values is arbitrary
         return plain.take(arrow_numbers(np.arange(len(plain))))
     return pa.concat_arrays([plain, plain[:0]])
 
 
 def own_type(name: str, dtype: Any) -> Any:
-    """Return the type of the columns that :func:`on_its_own` makes of those of a type.
+    """Return the type to which :func:`on_its_own` converts columns of a type.
 
-    Raises ValueError if values are nested, because other rows' values may stand within them.
+    Raises ValueError if values are nested, because they may contain other rows' values.
     """
     storage = getattr(dtype, "storage_type", dtype)
     if storage.num_fields or (storage is not dtype and hasattr(storage, "index_type")):
@@ -222,13 +223,13 @@ def _rows(rows: NDArray[Any]) -> str:
 
 # --- Values --------------------------------------------------------------------------------------
 
-_MOST_PLACES = 255  # integers in so narrow a range are their own places in it: 8 bits, unsigned
+_MOST_PLACES = 255  # integers in such a narrow range are their own codes: 8 bits, unsigned
 
 
 def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized | list[Any]:
     """Read a column of records, each distinct value once.
 
-    `texts` are such as rows may have: where all have one of these, that is faster.
+    `texts` are likely strings: it is faster if all rows have one of these.
 
     Raises ValueError if the values cannot be categories.
     """
@@ -259,7 +260,7 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
     positions, distinct = numbers_of(indices), without_views(column.dictionary)
-    if len(distinct) > len(positions):  # of a whole table, say
+    if len(distinct) > len(positions):  # for example of a whole table
         used, positions = np.unique(positions, return_inverse=True)
         gone = int(used.size > 0 and used[0] < 0)
         positions = positions.reshape(-1) - gone
@@ -283,9 +284,9 @@ def _listed(column: Any, wrong: str) -> list[Any]:
 def is_table(records: Any) -> bool:
     """Whether records are a table: of pyarrow, or of a library that narwhals supports.
 
-    Raises TypeError if they are a lazy frame that gives no batches.
+    Raises TypeError for a lazy frame that cannot be read in batches.
     """
-    if not hasattr(type(records), "columns"):  # an iterator, say
+    if not hasattr(type(records), "columns"):  # for example an iterator
         return False
     pa = pyarrow()
     if isinstance(records, pa.Table | pa.RecordBatch):
@@ -302,7 +303,7 @@ def is_table(records: Any) -> bool:
 
 
 def in_one_chunk(table: Any) -> Any:
-    """Join the chunks of each column, as far as Arrow's arrays are that long."""
+    """Join the chunks of each column, up to the maximum length of Arrow's arrays."""
     pa = pyarrow()
     columns = {}
     for name in table.column_names:
@@ -319,7 +320,7 @@ def in_one_chunk(table: Any) -> Any:
 def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
     """Return a frame of narwhals.
 
-    Raises TypeError if it is none; it names the package that narwhals may need.
+    Raises TypeError if it is not a frame, with the package that narwhals may need.
     """
     import narwhals.stable.v2 as nw
 
@@ -331,9 +332,9 @@ def as_frame(frame: Any, *, pass_through: bool = False) -> Any:
 
 
 def passed_on(frame: Any, reports: Any, names: Sequence[str]) -> Any:
-    """Return columns of a frame that hold nothing but the values of its rows.
+    """Return columns of a frame that contain only the values of its rows.
 
-    `made` is an Arrow table of the same rows, whose columns are such already.
+    `made` is an Arrow table of the same rows, whose columns already do.
     """
     import narwhals.stable.v2 as nw
 
@@ -349,11 +350,12 @@ def passed_on(frame: Any, reports: Any, names: Sequence[str]) -> Any:
 
 
 def _of_its_rows(column: Any, values: Any) -> Any:
-    """Return a column of pandas without unused categories, and numbers beneath missing ones."""
+    """Return a column of pandas without unused categories and numbers under missing ones."""
     if column.dtype == "category":  # every column of Modin has an attribute "cat"
         return column.cat.remove_unused_categories()
     if hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
-        values = values.dictionary_encode()  # the rows' own values may be too many for its codes
+        # The rows may have too many distinct values for its codes
+        values = values.dictionary_encode()
         return type(column.dtype)(values.type).__from_arrow__(values)
     if hasattr(column.dtype, "__from_arrow__"):
         return column.dtype.__from_arrow__(values)
@@ -361,7 +363,7 @@ def _of_its_rows(column: Any, values: Any) -> Any:
 
 
 def as_arrow(frame: Any) -> Any:
-    """Convert a frame at hand; the library's messages would quote values."""
+    """Convert a frame in memory, without the library's messages, which would quote values."""
     with suppress(Exception):
         return _converted(frame)
     for name in frame.columns:
@@ -382,7 +384,7 @@ def _converted(frame: Any) -> Any:
 
     if frame.implementation.is_polars() and nw.Object in frame.schema.values():
         raise TypeError("polars gives memory addresses for Python objects")
-    if frame.implementation.is_pandas():  # Arrow does not recognise every missing value there
+    if frame.implementation.is_pandas():  # Arrow does not recognise every kind of missing value
         native = frame.to_native()
         objects = [native[name] for name in frame.columns if native[name].dtype == object]
         filled = {str(column.name): column.where(column.notna(), None) for column in objects}
@@ -398,7 +400,7 @@ def _converted(frame: Any) -> Any:
 
 
 def refuse_duplicates(name: str, column: Any, hashes: NDArray[np.uint64]) -> None:
-    """Raise a ValueError that names them if ids of a column stand in several rows."""
+    """Raise a ValueError that lists ids of a column that occur in several rows."""
     if not any_twice(hashes):
         return
     counts = bare(column).value_counts()
@@ -412,7 +414,7 @@ def refuse_duplicates(name: str, column: Any, hashes: NDArray[np.uint64]) -> Non
 
 
 def any_twice(hashes: NDArray[np.uint64]) -> bool:
-    """Whether two of some numbers of 64 bits are equal."""
+    """Whether 64-bit numbers contain duplicates."""
     if (hashes[1:] > hashes[:-1]).all():  # as ids of many tables, which are integers
         return False
     ordered = np.sort(hashes)
@@ -425,9 +427,9 @@ def any_twice(hashes: NDArray[np.uint64]) -> bool:
 def check_ids(frame: Any, id: str) -> None:
     """Check that each row of a table has an id, and that no two rows have the same.
 
-    A :class:`Reporter` sees one batch at a time, and so finds only those ids twice that are in one
-    batch. Call this once before reporting. The engine groups by the id and counts; what comes back
-    are a few ids that are wrong.
+    A :class:`Reporter` sees one batch at a time, and therefore detects only duplicates within a
+    batch. Call this function once before reporting. The engine groups by id and counts, and only a
+    few duplicate ids are fetched.
 
     Parameters
     ----------
@@ -435,15 +437,15 @@ def check_ids(frame: Any, id: str) -> None:
         A table of any library that narwhals supports: Polars, DuckDB, PySpark, Dask, Ibis, pandas,
         pyarrow.
     id : str
-        The column of the ids.
+        The column of ids.
 
     Raises
     ------
     TypeError
         If `frame` is not a data frame.
     ValueError
-        If there is no such column, its type is not a type of ids, an id is missing or empty, or
-        one occurs twice.
+        If there is no such column, its type is not a type of ids, or an id is missing, empty or
+        duplicate.
 
     Examples
     --------
@@ -479,7 +481,7 @@ def check_ids(frame: Any, id: str) -> None:
             "the engine's own. A UUID of DuckDB comes now as a text and now as 16 bytes, two "
             "different ids: cast it to text."
         )
-    count = f"rows of {id}"  # a name that the id has not
+    count = f"rows of {id}"  # a name that differs from the id column's
     missing_id = nw.col(id).is_null()
     if texts:
         missing_id |= nw.col(id).cast(nw.String) == ""
@@ -518,10 +520,10 @@ def _is_no_id(value: Any) -> bool:
 
 
 def _groupable(frame: Any, id: str) -> Any:
-    """Return a table whose ids are compared as reporters compare them.
+    """Return a table whose ids compare equal exactly if they do for reporters.
 
-    Columns of pandas may hold 7 and "7", which are one id; entries of an Arrow dictionary may
-    repeat.
+    Columns of pandas may contain 7 and "7", which are the same id; entries of an Arrow dictionary
+    may repeat.
     """
     if not type(frame).__module__.startswith("pyarrow"):
         table = as_frame(frame)

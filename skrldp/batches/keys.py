@@ -1,4 +1,4 @@
-"""Where the secret key is read: a reference may be stored and sent, the key itself never."""
+"""References to the secret key, which may be stored and sent, unlike the key itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from skrldp.client.clients import checked_key
 
-_BASE64_LENGTHS = (22, 32, 43, 64, 86)  # of keys of 16, 24, 32, 48 and 64 bytes, without "="
+# Lengths of keys of 16, 24, 32, 48 and 64 bytes, without "="
+_BASE64_LENGTHS = (22, 32, 43, 64, 86)
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = _WRITABLE | stat.S_IROTH
 _CHECK = b"skrldp key check, version 1"
@@ -31,14 +32,15 @@ class KeySource(Protocol):
 
 @dataclass(frozen=True)
 class KeyFile:
-    """A key in a file, read where and when the first report is computed.
+    """A key in a file, which each process reads when it computes its first report.
 
     Parameters
     ----------
     path : str or Path
-        The file holds the key as text: at least 32 hexadecimal digits, such as
-        ``secrets.token_hex(32)``, and white space around them at most. Every worker needs the same
-        file at this path. Its owner alone may write it; its owner and group may read it.
+        The file contains the key as text: at least 32 hexadecimal digits, such as
+        ``secrets.token_hex(32)``, optionally surrounded by white space. Every worker needs the same
+        file at this path. Only its owner may have write access, and only its owner and group read
+        access.
 
     Examples
     --------
@@ -65,7 +67,7 @@ class KeyFile:
         Raises
         ------
         ValueError
-            If the file cannot be read, holds no key, or is open to others.
+            If the file cannot be read, does not contain a key, or is accessible to others.
         """
         try:
             with Path(self.path).open("rb") as file:
@@ -87,14 +89,14 @@ class KeyFile:
 
 @dataclass(frozen=True)
 class KeyVariable:
-    """A key in an environment variable, read where and when the first report is computed.
+    """A key in an environment variable, which each process reads when it computes its first report.
 
     Parameters
     ----------
     name : str
-        The variable holds the key as text: at least 32 hexadecimal digits, such as
-        ``secrets.token_hex(32)``. It must be set, to the same text, for every worker. A name has
-        letters, digits and underscores.
+        The variable contains the key as text: at least 32 hexadecimal digits, such as
+        ``secrets.token_hex(32)``. Every worker needs the same value. A name consists of letters,
+        digits and underscores.
 
     Examples
     --------
@@ -126,7 +128,7 @@ class KeyVariable:
         Raises
         ------
         ValueError
-            If the variable is not set, or holds no key.
+            If the variable is not set, or does not contain a key.
         """
         if self.name not in os.environ:
             raise ValueError(
@@ -138,7 +140,7 @@ class KeyVariable:
 
 @dataclass(frozen=True)
 class _KeyFunction:
-    """A key that a function returns. Only its name is stored, since a function may hold its key."""
+    """A key that a function returns, of which only the name is stored."""
 
     module: str
     name: str
@@ -191,7 +193,7 @@ class _KeyBytes:
 
 
 def key_check(key: Any) -> str:
-    """Compute a number by which two processes see that they have the same key.
+    """Compute a check by which two processes can verify that they have the same key.
 
     Parameters
     ----------
@@ -202,12 +204,12 @@ def key_check(key: Any) -> str:
     -------
     str
         16 hexadecimal digits: the beginning of an HMAC-SHA256 under the key. It may be shown and
-        stored: it reveals nothing about a key that was drawn at random.
+        stored, because it reveals nothing about a randomly drawn key.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such key.
+        If the key is invalid or cannot be read.
 
     Examples
     --------
@@ -220,18 +222,18 @@ def key_check(key: Any) -> str:
 
 @dataclass(frozen=True)
 class CheckedKey:
-    """A reference to a key, and the :func:`key_check` that the key must have."""
+    """A reference to a key, with the :func:`key_check` that the key must have."""
 
     source: KeySource
     check: str
 
     @classmethod
     def of(cls, key: Any, check: str | None, name: str = "key_check") -> CheckedKey:
-        """Take a key, and read it if no check is given.
+        """Make a reference from a key, reading the key if no check is given.
 
-        Raises TypeError if the key is not one of these. Raises ValueError if bytes are too few, the
-        function cannot be imported by name, the check is none, or there is none and the key cannot
-        be read.
+        Raises TypeError if the key is of a different type. Raises ValueError if it has too few
+        bytes, the function cannot be imported by name, the check is invalid, or there is no check
+        and the key cannot be read.
         """
         source = _source_of(key)
         if check is None:
@@ -251,7 +253,7 @@ class CheckedKey:
     def read(self) -> bytes:
         """Read the key.
 
-        Raises ValueError if it cannot be read, or is another one.
+        Raises ValueError if it cannot be read, or does not match the check.
         """
         key = self.source.read()
         if _check_of(key) != self.check:
@@ -281,7 +283,7 @@ def _source_of(key: Any) -> KeySource:
 
 
 def _refuse_keys(reference: str, takes: str, lengths: Container[int]) -> None:
-    """Raise a ValueError if a key is given instead of its place: references are shown."""
+    """Raise a ValueError if a key is given instead of its location: references are shown."""
     text = reference.strip()
     digits = re.fullmatch(r"(0[xX])?([0-9a-fA-F][:\s-]?){32,}", text)
     bare = text.rstrip("=")

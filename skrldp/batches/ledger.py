@@ -1,4 +1,4 @@
-"""At most a stated number of reports about each person, which a table of the engine remembers."""
+"""A limit on the number of reports about each person, recorded in a table of the engine."""
 
 from __future__ import annotations
 
@@ -27,46 +27,48 @@ _DOMAIN = b"skrldp ledger, version 1\0"
 _CANDIDATE, _HOLDER, _EPOCH, _DIGEST = "candidate", "holder", "epoch", "digest"
 _COLUMNS = {_HOLDER: "string", "key": "string", _EPOCH: "int64", _DIGEST: "string"}
 _COLUMNS |= {"report": "int64"}
-# Columns that the rule adds to candidates.
+# Columns that the rule adds to candidates
 _GIVEN, IS_NEW, SETTLED, SETTLED_AT = ("reports given", "is new", "settled report", "settled epoch")
-EPOCHS = 1 << 31  # epochs are below it, so that epoch and report fit one integer
-_REPORTS = 1 << 32  # reports are below it
-_MOST_ROWS = (1 << 26) - 1  # of a batch: strings of Arrow have 2 GB at most, holders 32 bytes
+EPOCHS = 1 << 31  # upper limit of epochs, so that epoch and report fit into one integer
+_REPORTS = 1 << 32  # upper limit of reports
+# Rows of a batch, because Arrow strings have at most 2 GB and holders 32 bytes
+_MOST_ROWS = (1 << 26) - 1
 
 
 class LedgerReporter(Reporter):
-    """A reporter that gives at most a stated number of reports about each person, in all.
+    """A reporter that limits the total number of reports about each person.
 
-    A *ledger* is a table that you keep: Parquet files, a table of a database, or one in memory. It
-    has a row for each report that was given. The work has three steps, each done by your engine:
+    A *ledger* is a table that you keep: Parquet files, a database table, or a table in memory. It
+    has a row for each report that was made. There are three steps, each of them executed by your
+    engine:
 
-    1. The reporter makes a *candidate* of each record. Candidates must not leave: of those who have
-       reported, they would be further reports.
-    2. :meth:`entries` are the rows to append to the ledger: of those who have reports left.
-       Append them before anything leaves.
-    3. :meth:`reports` are what leaves: the report of each person that stands in the ledger.
+    1. The reporter computes a *candidate* for each record. Candidates must not leave, because for
+       those who have already reported they would be further reports.
+    2. :meth:`entries` are the rows to append to the ledger, for those who have reports left. Append
+       them before anything leaves.
+    3. :meth:`reports` are the table that may leave: each person's report in the ledger.
 
-    A person has one report for each design and epoch. The first one counts: it is repeated for
-    ever, whatever became of the record or of the key. Who has no report of this design and epoch,
-    and had `max_reports` of others, repeats the latest of this design, or is left out. Which it is
-    depends on ids and former runs alone, never on the record.
+    A person has one report for each design and epoch. The first one counts and is always repeated,
+    whatever happens to the record or the key. A person without a report of this design and epoch
+    who has used `max_reports` others repeats the latest report of this design, or is omitted if
+    there is none. This depends only on ids and earlier runs, never on the record.
 
     Parameters
     ----------
     mechanism, id, key, keep, name, type, key_check
-        As of :class:`Reporter`. The key may be another one in each run.
+        As for :class:`Reporter`. The key may differ between runs.
     max_reports : int, default=1
-        How many reports about each person the ledger may have, of all designs and epochs together.
+        Maximum number of reports about each person in the ledger, over all designs and epochs.
     epoch : int, default=0
-        The round of reports, counted upwards. Another epoch is another report about each person.
+        The round of reports, in increasing order. A new epoch means a new report about each person.
     eps : float, optional
-        The most that all reports about a person may leak together, in nats: a mechanism whose
-        claims allow more is refused. None takes any finite bound.
+        Maximum joint leakage of all reports about a person, in nats: a mechanism whose claims allow
+        more is rejected. None accepts every finite bound.
     ledger_key : KeyFile, KeyVariable, bytes or function, optional
-        The key of the ledger, by which it identifies people. It stays as long as the ledger. The
-        key of the reports if not given.
+        The key with which the ledger identifies people, which must be kept as long as the ledger.
+        By default, the key of the reports.
     ledger_key_check : str, optional
-        The :func:`key_check` of it; as `key_check`.
+        The :func:`key_check` of the ledger's key; as `key_check`.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class LedgerReporter(Reporter):
     max_reports : int
     epoch : int
     bound : float
-        The most that `max_reports` reports about one person leak together, in nats, at every
+        Bound on the joint leakage of `max_reports` reports about a person, in nats, for every
         distribution for which the claims hold.
 
     Raises
@@ -82,24 +84,26 @@ class LedgerReporter(Reporter):
     TypeError
         If an argument is of the wrong type.
     ValueError
-        As of :class:`Reporter`; if the claims do not bound this many reports, or by more than
-        `eps`; or if a number is out of its range.
+        As for :class:`Reporter`; if the claims do not bound this many reports by `eps`; or if a
+        number is out of range.
 
     Notes
     -----
     *The ledger's columns*: ``holder``, the keyed id in 32 hexadecimal digits; ``key``, the check of
-    the ledger's key; ``epoch``; ``digest`` of the mechanism; and ``report``. It has no id and no
-    record. The first ledger is empty: ``LedgerReporter.schema().empty_table()`` of pyarrow.
+    the ledger's key; ``epoch``; ``digest`` of the mechanism; and ``report``. It contains neither
+    ids nor records. The first ledger is empty: ``LedgerReporter.schema().empty_table()`` of
+    pyarrow.
 
     *The bound across designs.* Let all designs protect the same secret (and the same pairs of its
-    values, where some pairs are not protected), be used with the same `max_reports`, and the
+    values, if some pairs are not protected), be used with the same `max_reports`, and the
     distribution be in the sets of all of them. Then all reports about a person together leak at
-    most the largest `bound` of these designs, and so at most `eps`. (Of reports i with bounds e(i)
-    of the first and n(i) of each further one, any may be counted as the first. So they leak at most
-    the sum of n(i), less the largest n(i) − e(i). For k reports this is at most the mean of
-    k·n(i) − (n(i) − e(i)), which are the bounds of k reports of one design.)
+    most the largest `bound` of these designs, and therefore at most `eps`. (Let report i have the
+    bound e(i) as a first and n(i) as a further report. Any of them may be counted as the first, so
+    that together they leak at most the sum of n(i) minus the largest n(i) − e(i). For k reports
+    this is at most the mean of k·n(i) − (n(i) − e(i)), which are the bounds of k reports of one
+    design.)
 
-    *Candidates* may be computed again: those of epoch 0 are the reports of :class:`Reporter`.
+    *Candidates* may be recomputed; those of epoch 0 are the reports of :class:`Reporter`.
 
     Examples
     --------
@@ -172,36 +176,36 @@ class LedgerReporter(Reporter):
         return self._ledger_key.check
 
     def entries(self, candidates: Any, ledger: Any) -> Any:
-        """Find what to append to the ledger: the candidates of those who have reports left.
+        """Return the rows to append to the ledger: the candidates of those who have reports left.
 
         Parameters
         ----------
         candidates : data frame or lazy frame
-            What this reporter made of the records. The engine may make them again.
+            This reporter's output for the records, which the engine may recompute.
         ledger : data frame or lazy frame
-            The ledger, of the same library. Rows that were written twice count once.
+            The ledger, of the same library. Duplicate rows count once.
 
         Returns
         -------
         data frame or lazy frame
-            Of the same library, with the columns of the ledger in its order. Nobody who is in it
-            has an entry of this design and epoch, so after they were appended there are none left
-            to append.
+            In the same library, with the columns of the ledger in its order. It contains only
+            people without an entry of this design and epoch, so that no entries remain after they
+            were appended.
 
         Raises
         ------
         TypeError
-            If the two are no frames of one library.
+            If the two are not frames of the same library.
         ValueError
-            If an id stands in two candidates, a column is missing, or the ledger has entries under
-            another key.
+            If an id occurs in two candidates, a column is missing, or the ledger has entries under
+            a different key.
         """
         import narwhals.stable.v2 as nw
 
         check_ids(candidates, self._id)
         frame, past = self._frames(candidates, ledger)
         entries = self._settled(frame, past).filter(nw.col(IS_NEW))
-        # Not in `select`, where the oldest narwhals gives literals a row beside no entries.
+        # Not in `select`, in which the oldest narwhals adds a row for literals to an empty frame.
         entries = entries.with_columns(
             nw.lit(self.ledger_key_check).cast(nw.String()).alias("key"),
             nw.lit(self.digest).cast(nw.String()).alias(_DIGEST),
@@ -211,21 +215,21 @@ class LedgerReporter(Reporter):
         return _native(entries.select(*past.collect_schema()))
 
     def reports(self, candidates: Any, ledger: Any) -> Any:
-        """Find what may leave: of each person the report that stands in the ledger.
+        """Return the table that may leave: each person's report in the ledger.
 
         Parameters
         ----------
         candidates : data frame or lazy frame
-            What this reporter made of the records.
+            This reporter's output for the records.
         ledger : data frame or lazy frame
-            The ledger, of the same library, to which the entries were appended. Who has no report
-            of this design there is left out.
+            The ledger, of the same library, to which the entries were appended. People without a
+            report of this design in it are omitted.
 
         Returns
         -------
         data frame or lazy frame
-            Of the same library: the id, the report, the epoch in which it was made, and the other
-            columns of the candidates. The rows are in any order.
+            In the same library: the id, the report, its epoch, and the other columns of the
+            candidates. The order of rows is arbitrary.
 
         Raises
         ------
@@ -274,11 +278,11 @@ class LedgerReporter(Reporter):
                 )
         self._check(past)
         drawn = drawn.with_columns(nw.col(_HOLDER).cast(nw.String()))
-        # In the ledger's order: some engines append by position.
+        # In the ledger's order, because some engines append by position.
         return drawn, past.select(*(name for name in names if name in _COLUMNS))
 
     def _check(self, past: Any) -> None:
-        """Refuse entries that these are not, or of another key."""
+        """Reject tables that are not entries, or are of a different key."""
         import narwhals.stable.v2 as nw
 
         kinds, holder, report = past.collect_schema(), nw.col(_HOLDER), nw.col("report")
@@ -288,9 +292,10 @@ class LedgerReporter(Reporter):
                     f"the ledger's column {name!r} must have integers, but its type is "
                     f"{kinds[name]}. Restore it."
                 )
-        # In some libraries $ also stands before a line end.
+        # In some libraries $ also matches before a line end.
         is_holder = holder.str.contains("^[0-9a-f]{32}$") & (holder.str.len_chars() == 32)
-        is_symbol = (report >= 0) & (report < self._n_symbols)  # of others they may be larger
+        # Those of other designs may be larger
+        is_symbol = (report >= 0) & (report < self._n_symbols)
         faults = {
             f"entries under another key than that of ledger_key, whose check is "
             f"{self.ledger_key_check}: it would recognise nobody. Pass the ledger's first "
@@ -328,7 +333,8 @@ class LedgerReporter(Reporter):
         if len(ids) > _MOST_ROWS:
             raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
         tapes, cells = self._holders.tapes, np.zeros(len(ids), dtype=np.uint8)
-        slices = chunks(max(1, len(ids)), BLOCK)  # those in which ids are written for the reports
+        # The blocks in which ids are encoded for the reports
+        slices = chunks(max(1, len(ids)), BLOCK)
         tape_blocks = [tapes(cells[rows], ids, rows.start) for rows in slices]
         pa, text = pyarrow(), hexlify(np.concatenate(tape_blocks).tobytes())
         ends = np.arange(0, len(text) + 1, 32, dtype=np.int32)
@@ -353,11 +359,11 @@ class LedgerReporter(Reporter):
 def settled(
     candidates: Any, ledger: Any, design: tuple[str, Any], epoch: int, max_reports: int
 ) -> Any:
-    """Add to candidates whether they are new, and what may leave and of which epoch: the rule.
+    """Apply the rule: add to candidates whether they are new, and which report may leave.
 
-    Frames are of any library, the one that is returned of narwhals; `design` is a column of the
-    ledger and its value for this design. People with no report left repeat their latest report of
-    this design, or are left out if its epoch is -1.
+    Frames may be of any library, and the result is a frame of narwhals; `design` is a column of the
+    ledger and its value for this design. People without reports left repeat their latest report of
+    this design, or are omitted if its epoch is -1.
     """
     import narwhals.stable.v2 as nw
 
@@ -400,7 +406,7 @@ def _stream_of_ledger(reporter: LedgerReporter, domain: bytes) -> KeyedStream:
 
 
 def _native(frame: Any) -> Any:
-    """Return a frame of its own library, whose rows pandas renumbers."""
+    """Return a frame in its library, with a new index for pandas."""
     import narwhals.stable.v2 as nw
 
     if isinstance(frame, nw.DataFrame):

@@ -1,4 +1,4 @@
-"""Record batches to reports, and to blocks and their reports."""
+"""Conversion of record batches to reports, and to blocks and their reports."""
 
 from __future__ import annotations
 
@@ -44,40 +44,42 @@ if TYPE_CHECKING:
 
 
 _INSTEAD: Any = {Manifest: ", several: use BlockReporter.", Mechanism: ", one: use Reporter."}
-_ROWS = 1 << 16  # of a table that are reported at a time
+_ROWS = 1 << 16  # rows of a table that are reported at a time
 _TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 
 
 class Reporter(SetOnce):
     """A function from an iterator of Arrow record batches to one of reports, for engines.
 
-    The report of a row is a function of the key, the row's id, its cell and the mechanism. So it is
-    the same in any batch, order, process and retry.
+    The report of a row is a function of the key, the row's id, its cell and the mechanism, so that
+    it is the same in any batch, order, process and retry.
 
     Parameters
     ----------
     mechanism : Mechanism, str or bytes
-        The mechanism, or what its ``to_json()`` wrote. Its columns need names.
+        The mechanism, or the output of its ``to_json()``. Its columns need names.
     id : str
-        The column that says whom a record is about: integers, strings or bytes (UUIDs are 16
-        bytes). 7 and "7" are the same person; "007" and b"7" are others. The empty text is not an
-        id.
+        The column that identifies the person of a record: integers, strings or bytes (UUIDs are 16
+        bytes). 7 and "7" are the same person; "007" and b"7" are different ones. The empty string
+        is not an id.
     key : KeyFile, KeyVariable, bytes or function
-        The secret key, of at least 16 bytes: a reference to where each process reads it; or a
+        The secret key, of at least 16 bytes: a reference from which each process reads it; or a
         function without arguments that returns it and that workers can import; or the key itself,
-        and then the reporter cannot be pickled. **Whoever has the key can undo the randomisation.**
+        in which case the reporter cannot be pickled. **Whoever has the key can undo the
+        randomisation.**
     keep : sequence of str, default=()
-        Further columns to pass on, without categories of other rows (a Polars ``Enum`` has them).
-        The mechanism's own columns are refused: they are what is not to leave.
+        Further columns to keep, without categories of other rows (which a Polars ``Enum``
+        contains). The mechanism's columns are rejected, because they must not leave.
     name : str, default="report"
         The column of the reports.
     type : str or pyarrow.DataType, optional
-        Integer type of the reports, such as "int32" where an engine has no unsigned numbers. The
+        Integer type of the reports, such as "int32" if an engine has no unsigned integers. The
         default is the smallest unsigned type for all symbols.
     key_check : str, optional
-        The :func:`key_check` of the key. It goes with the reporter, and a process whose key
-        is another one reports nothing: it would report everybody a second time. If not given, the
-        key is read at once. Give it where the key cannot be read, and in whatever runs again.
+        The :func:`key_check` of the key. It is stored with the reporter, and a process with a
+        different key reports nothing, because it would report everybody a second time. If not
+        given, the key is read immediately. Pass it if the key cannot be read here, and in
+        everything that runs repeatedly.
 
     Attributes
     ----------
@@ -96,11 +98,11 @@ class Reporter(SetOnce):
 
     Notes
     -----
-    The reporter can be pickled: the pickle has the mechanism's JSON, the reference to the key and
-    its check. Each process reads the key when it makes its first report.
+    The reporter can be pickled: the pickle contains the mechanism's JSON, the reference to the key
+    and its check. Each process reads the key when it computes its first report.
 
-    All rows of a batch are reported or none. The ids of a batch are checked for duplicates, those
-    of several batches are not, as this would take memory for all: call :func:`check_ids` once.
+    All rows of a batch are reported or none. Ids are checked for duplicates within each batch, but
+    not across batches, because this would need memory for all ids: call :func:`check_ids` once.
 
     Examples
     --------
@@ -151,12 +153,13 @@ class Reporter(SetOnce):
         blind = self.mechanism.observe == "nonsensitive"
         self._needed = [name for name, sensitive in self._columns if not (blind and sensitive)]
 
-    # -- what a reporter of manifests does otherwise ----------------------------------------------
+    # -- methods that a reporter of manifests overrides
+    # ----------------------------------------------
     _kind: Any = Mechanism
 
     @property
     def _names(self) -> tuple[str, ...]:
-        """Names of the columns that are made of a record."""
+        """Names of the columns computed from a record."""
         return (self._name,)
 
     @property
@@ -165,7 +168,7 @@ class Reporter(SetOnce):
 
     @property
     def _claimed(self) -> float | None:
-        """Proven leakage of a report that the maker claims; None if nothing is claimed."""
+        """Claimed leakage of a report; None if nothing is claimed."""
         claims = self.mechanism.claims
         return None if claims is None else claims.eps
 
@@ -173,7 +176,7 @@ class Reporter(SetOnce):
         return RecordReader.of(self.mechanism)
 
     def _draw(self, records: dict[str, Any], ids: IntegerIds | OctetIds) -> list[NDArray[Any]]:
-        """Draw what is made of records: arrays (n,), one for each name."""
+        """Draw the output for records: arrays (n,), one for each name."""
         cells = self._reader.cells(records, self._draws(ids))
         return [self._keyed().sample(self.mechanism.form.sampler, cells, ids)]
 
@@ -181,7 +184,7 @@ class Reporter(SetOnce):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that batches must have: the id, what the mechanism sees, and what is kept."""
+        """The columns that batches must have: the id, the observed columns, and the kept ones."""
         return tuple(dict.fromkeys((self._id, *self._needed, *self._keep)))
 
     @property
@@ -195,27 +198,28 @@ class Reporter(SetOnce):
         return self._key.check
 
     def __call__(self, records: Any) -> Any:
-        """Report the records of batches, one batch after the other, or of a table.
+        """Report the records of batches, one batch at a time, or of a table.
 
         Parameters
         ----------
         records : iterable of pyarrow.RecordBatch, pyarrow.Table or data frame
-            Batches, or a reader that gives such (what has ``__arrow_c_stream__``); or a whole table
-            of any library that narwhals supports, such as pandas and polars.
+            Batches, or a reader of batches (with ``__arrow_c_stream__``); or a whole table of any
+            library that narwhals supports, such as pandas and polars.
 
         Returns
         -------
         iterator of pyarrow.RecordBatch, or table
-            With the schema :meth:`output_schema`; of a table a table of the same library, with as
-            many rows in the same order, and pandas' index, which no column to be reported may be.
+            With the schema :meth:`output_schema`; for a table, a table of the same library with
+            rows in the same order, and with pandas' index, which must not contain a reported
+            column.
 
         Raises
         ------
         TypeError
-            If it is something else.
+            If it is of a different type.
         ValueError
-            As :meth:`report_batch`: of a table all rows are reported or none; of several batches,
-            those before have been reported then.
+            As :meth:`report_batch`. For a table, either all rows are reported or none; for batches,
+            earlier ones have been reported then.
         """
         if is_table(records):
             refuse_index(records, [name for name, _ in self._columns])
@@ -229,7 +233,7 @@ class Reporter(SetOnce):
             yield self.report_batch(batch)
 
     def report_batch(self, batch: Any) -> Any:
-        """Report the records of one batch: all, or none.
+        """Report all records of one batch, or none.
 
         Parameters
         ----------
@@ -243,10 +247,10 @@ class Reporter(SetOnce):
         Raises
         ------
         TypeError
-            If it is no record batch.
+            If it is not a record batch.
         ValueError
-            If a column is missing, ids are missing or occur twice or are neither integers, strings
-            nor bytes, a value is not known to the mechanism, or the key cannot be read.
+            If a column is missing; ids are missing, duplicate, or not integers, strings or bytes; a
+            value is unknown to the mechanism; or the key cannot be read.
         """
         reports, hashes = reported(self, batch)
         refuse_duplicates(self._id, batch.column(self._id), hashes)
@@ -258,17 +262,17 @@ class Reporter(SetOnce):
         Parameters
         ----------
         schema : pyarrow.Schema
-            Of the batches.
+            Schema of the batches.
 
         Returns
         -------
         pyarrow.Schema
-            The id, the report and the kept columns; dictionaries and views are plain there.
+            The id, the report and the kept columns, without dictionaries and views.
 
         Raises
         ------
         ValueError
-            If a column is missing or there twice, the id's type is not a type of ids, or that of a
+            If a column is missing or duplicate, the id's type is not a type of ids, or that of a
             kept column is nested.
         """
         check_columns(self.columns, schema.names)
@@ -277,12 +281,12 @@ class Reporter(SetOnce):
         return pyarrow().schema([id, *self._made_fields(), *keep_fields])
 
     def _made_fields(self) -> list[Any]:
-        """Return what is made of each record: the report, and what stands beside it."""
+        """Return the output columns for each record."""
         pa = pyarrow()
         return [pa.field(name, getattr(pa, self._type)()) for name in self._names]
 
     def _beside(self, ids: IntegerIds | OctetIds) -> list[Any]:
-        """Return the columns beside the reports."""
+        """Return the columns in addition to the reports."""
         return []
 
     def _keyed(self) -> KeyedStream:
@@ -302,7 +306,7 @@ class Reporter(SetOnce):
         return KeyedStream(key, self.mechanism.digest)
 
     def _options(self) -> dict[str, Any]:
-        """Return the arguments but the mechanism: what a pickle holds."""
+        """Return the arguments except the mechanism, for pickles."""
         options = {"id": self._id, "key": self._key.source, "keep": self._keep, "name": self._name}
         return options | {"type": self._type, "key_check": self.key_check}
 
@@ -310,7 +314,7 @@ class Reporter(SetOnce):
         return _restored, (builtins.type(self), self.mechanism.to_json(), self._options())
 
     def __deepcopy__(self, memo: Any = None) -> Reporter:
-        return self  # nothing in it changes
+        return self  # it is immutable
 
     __copy__ = __deepcopy__
 
@@ -322,9 +326,9 @@ class Reporter(SetOnce):
 
 
 def _report_table(reporter: Reporter, records: Any, keep_names: list[str]) -> Any:
-    """Report the records of a table: all, or none. Reports come in a table of the same library.
+    """Report all records of a table, or none, in a table of the same library.
 
-    Rows keep their order. `kept` names the columns that are copied unchanged beside the reports.
+    Rows keep their order. `kept` names the columns that are copied unchanged.
     """
     pa = pyarrow()
     if isinstance(records, pa.RecordBatch):
@@ -345,7 +349,7 @@ def _report_table(reporter: Reporter, records: Any, keep_names: list[str]) -> An
 
 
 def _report_arrow(reporter: Reporter, table: Any) -> Any:
-    """Report a table in parts that stay in a core's cache; ids are compared in all of it."""
+    """Report a table in parts that fit into a core's cache; compare ids across all parts."""
     batches, hashes = [], [np.zeros(0, np.uint64)]
     with suppress(ValueError):
         for batch in table.to_batches(max_chunksize=_ROWS):
@@ -353,13 +357,13 @@ def _report_arrow(reporter: Reporter, table: Any) -> Any:
             batches.append(reports)
             hashes.append(own_hashes)
     if sum(map(len, batches)) < len(table) or any_twice(np.concatenate(hashes)):
-        # As one batch, which fails, and says in which rows of the table.
+        # As one batch, which fails with the row numbers of the table.
         batches = [reporter.report_batch(batch) for batch in in_one_chunk(table).to_batches()]
     return pyarrow().Table.from_batches(batches, reporter.output_schema(table.schema))
 
 
 def reported(reporter: Reporter, batch: Any) -> tuple[Any, NDArray[np.uint64]]:
-    """Return what :meth:`Reporter.report_batch` does, and hashes of the ids, still to compare."""
+    """Return the result of :meth:`Reporter.report_batch`, and hashes of the ids for comparison."""
     pa = pyarrow()
     if not isinstance(batch, pa.RecordBatch):
         raise TypeError(
@@ -367,7 +371,7 @@ def reported(reporter: Reporter, batch: Any) -> tuple[Any, NDArray[np.uint64]]:
             f"{type(batch).__name__}."
         )
     schema = reporter.output_schema(batch.schema)
-    reporter._keyed()  # a key that cannot be read is said before anything else
+    reporter._keyed()  # an unreadable key is reported before any other error
     ids = read_ids(reporter._id, batch.column(reporter._id))
     records = {
         name: read_values(name, batch.column(name), reporter._reader.texts[name])
@@ -389,13 +393,13 @@ def _restored(kind: type[Reporter], text: str, options: dict[str, Any]) -> Repor
 
 @lru_cache(maxsize=4)
 def _loaded(text: str | bytes) -> Mechanism | Manifest:
-    return read_json(text)  # once for all the tasks of a process
+    return read_json(text)  # shared by all tasks of a process
 
 
 def _checked_names(
     columns: Sequence[tuple[Any, bool]], id: Any, names: Sequence[Any], keep: Any
 ) -> tuple[str, ...]:
-    """Return the names of the columns to keep, if all names fit together."""
+    """Return the names of the columns to keep, after checking all names."""
     for label, value in (("id", id), *(("name", name) for name in names)):
         if not isinstance(value, str):
             raise TypeError(f"{label} must be the name of a column, got {type(value).__name__}.")
@@ -439,18 +443,18 @@ def _checked_type(type: Any, n_symbols: int) -> str:
 
 
 class BlockReporter(Reporter):
-    """A reporter of a manifest: one block of columns of each record, and the report of the block.
+    """A reporter for a manifest: a block of columns for each record, and the report of the block.
 
     Block and report are functions of the key, the row's id, its record and the manifest; the block
-    does not depend on the record. So a person has one block forever, whatever becomes of the
-    record, and one key and manifest. Every column is checked, whatever block a person has.
+    does not depend on the record. Therefore a person always has the same block under one key and
+    manifest, even if the record changes. Every column is checked, whatever block a person has.
 
     Parameters
     ----------
     mechanism : Manifest, str or bytes
-        The manifest, or what its ``to_json()`` wrote. Its columns need names.
+        The manifest, or the output of its ``to_json()``. Its columns need names.
     id, key, keep, name, type, key_check
-        As of :class:`Reporter`. No column may have the name "block", which is that of the blocks.
+        As for :class:`Reporter`. No column may be named "block", the name of the column of blocks.
 
     Attributes
     ----------
@@ -459,7 +463,7 @@ class BlockReporter(Reporter):
     Raises
     ------
     TypeError, ValueError
-        As of :class:`Reporter`.
+        As for :class:`Reporter`.
 
     Examples
     --------

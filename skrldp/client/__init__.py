@@ -1,9 +1,9 @@
-"""The client: load a mechanism's JSON and report records, with NumPy alone.
+"""The client: load a mechanism's JSON and report records, with only NumPy.
 
 The client runs on a person's device, or wherever the records are. It needs no scikit-learn, no
-data frames and no solver; ``cryptography`` speeds up the randomness, and permanent reports need
-it. `docs/client.md` describes the JSON, and what a client can and cannot check. The import is
-fast: :func:`load` imports what it needs, NumPy included.
+data frames and no solver; ``cryptography`` makes drawing faster, and permanent reports need it.
+`docs/client.md` describes the JSON, and what a client can and cannot check. The import is fast,
+because :func:`load` imports everything it needs, including NumPy.
 
 >>> import skrldp
 >>> from skrldp import client
@@ -32,50 +32,48 @@ def load(
     limit: ReportLimit | None = None,
     random_state: Any = None,
 ) -> Client | BlockClient:
-    """Load a mechanism, or a manifest of several, that reports raw records.
+    """Load a mechanism, or a manifest of several, to report raw records.
 
     Parameters
     ----------
     text : str or bytes
-        What ``mechanism_.to_json()`` of a fitted sanitizer wrote, or ``manifest_.to_json()`` of
-        :class:`~skrldp.BlockSanitizer`; bytes are UTF-8.
+        The output of ``mechanism_.to_json()`` of a fitted sanitizer, or of ``manifest_.to_json()``
+        of :class:`~skrldp.BlockSanitizer`; bytes are UTF-8.
     digest : str, optional
-        The ``digest`` of the mechanism or manifest, which came another way than the text: any other
-        is refused. Without it, whatever the text says is loaded.
+        The ``digest`` of the mechanism or manifest, received by a different channel than the text:
+        a text with a different digest is rejected. Without it, any valid text is loaded.
     permanent_key : bytes, optional
         A secret key of at least 16 bytes, such as ``secrets.token_bytes(32)``. Reports are then
-        permanent: the same person with the same record always gives the same report; and of a
-        manifest the same block, whatever the record. They are those of :mod:`skrldp.batches` with
-        the same key and ids. Without a key every report is drawn again.
-        **Whoever has the key can undo the randomisation**; so such a client cannot be pickled: a
-        pickle would hold the key.
+        permanent: the same person with the same record always has the same report and, for a
+        manifest, the same block whatever the record. They equal those of :mod:`skrldp.batches` with
+        the same key and ids. Without a key, every report is drawn anew. **Whoever has the key can
+        undo the randomisation**; therefore such a client cannot be pickled, because the pickle
+        would contain the key.
     limit : ReportLimit, optional
-        How many fresh reports about each person are allowed, and where they are counted. The next
-        is refused. Without it nothing is counted. Reports of manifests are not counted.
+        Maximum number of fresh reports about each person, and the file that counts them. Further
+        reports are rejected. Without it, reports are not counted. Not for manifests.
     random_state : None, int, Generator or RandomState, default=None
-        None takes entropy from the operating system. Anything else makes reports repeatable and is
-        for tests: **it voids the guarantee**, since whoever knows it can remove the noise.
+        None uses the operating system's entropy. Anything else makes reports repeatable, for tests:
+        **it voids the guarantee**, because whoever knows it can remove the noise.
 
     Returns
     -------
     Client or BlockClient
-        One whose reports are numbers; for a manifest, one whose reports are pairs of a block and a
-        number.
+        A client whose reports are integers; for a manifest, pairs of a block and an integer.
 
     Raises
     ------
     ValueError
-        If the text does not follow one of the formats exactly, or is another mechanism than
-        `digest` says; if the key is too short, or the mechanism's claims do not bound as many
-        reports as the limit allows; for two of a key, a limit and a random state, or a manifest and
-        a limit.
+        If the text does not follow one of the formats exactly, or does not match `digest`; if the
+        key is too short, or the mechanism's claims do not bound as many reports as the limit
+        allows; if more than one of key, limit and random state is given, or a limit for a manifest.
     TypeError
         If the text, the digest, the key or the limit is of the wrong type.
 
     Notes
     -----
-    Loading checks that the text is a mechanism. It cannot check that the mechanism is as private
-    as it claims, nor who made it: see `docs/client.md`.
+    Loading checks that the text is a mechanism. It cannot check that the mechanism is as private as
+    it claims, nor who made it; see `docs/client.md`.
     """
     from skrldp.client.clients import Client
     from skrldp.mechanism.manifest import Manifest, read_json

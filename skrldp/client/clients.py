@@ -1,4 +1,4 @@
-"""Loaded mechanisms that turn raw records into reports: drawn again, counted, or permanent."""
+"""Loaded mechanisms that report raw records, with fresh, counted or permanent reports."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def checked_key(key: Any, source: str, make: str = "secrets.token_hex(32)") -> b
     """Return a secret key.
 
     Raises TypeError if it is not bytes. Raises ValueError if it is too short, or all its bytes are
-    equal, as where memory was never filled.
+    equal, as in uninitialised memory.
     """
     if not isinstance(key, bytes):
         raise TypeError(f"{source} must give a key of bytes, got {type(key).__name__}.")
@@ -64,7 +64,7 @@ def checked_key(key: Any, source: str, make: str = "secrets.token_hex(32)") -> b
 
 
 class Memory:
-    """Permanent reports of people and their records: those of batches with the same key and ids.
+    """Permanent reports of people and records, equal to those of batches with the same key and ids.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Memory:
     digest : str
         Digest of the mechanism, in hexadecimal.
     knots : dict
-        The knots of each column whose numbers are rounded.
+        The knots of each column with knots.
 
     Raises
     ------
@@ -96,10 +96,10 @@ class Memory:
         )
 
     def __deepcopy__(self, memo: Any) -> Memory:
-        return self  # nothing in it changes
+        return self  # it is immutable
 
     def draws(self, persons: Callable[[int], Sequence[bytes]]) -> Draws:
-        """Return draws that round the numbers of n people, given the function from n to them."""
+        """Return draws that round the numbers of n people, from a function of n."""
         return self._rounding.draws(
             lambda stream, zeros: self.octets(zeros, persons(len(zeros)), stream)
         )
@@ -107,7 +107,7 @@ class Memory:
     def sample(
         self, table: AliasTable | BlockTable, cells: NDArray[Any], persons: Sequence[bytes]
     ) -> NDArray[Any]:
-        """Draw the permanent report of each record; people are as `octets_of` writes them.
+        """Draw the permanent report of each record; people are encoded by `octets_of`.
 
         Shapes: `cells` (n,); returns (n,).
         """
@@ -120,7 +120,7 @@ class Memory:
     def octets(
         self, cells: NDArray[Any], persons: Sequence[bytes], stream: KeyedStream | None = None
     ) -> NDArray[np.uint8]:
-        """Compute the tapes of people, given by what `octets_of` writes, and their cells.
+        """Compute the tapes of people, encoded by `octets_of`, and their cells.
 
         Shapes: `cells` (n,); returns (n, 16). The stream is that of reports if not given.
         """
@@ -143,7 +143,7 @@ def _randomness(
     permanent_key: bytes | None,
     random_state: Any,
 ) -> tuple[Memory | None, RandomStream | None]:
-    """Return what reports are computed from, if a key or a state is given."""
+    """Return the source of randomness of a key or a random state, or None."""
     if permanent_key is not None and random_state is not None:
         raise ValueError("permanent reports take no random_state: their key is all they need.")
     return (
@@ -156,7 +156,7 @@ _PERMANENT = "permanent reports (permanent_key)"
 
 
 def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
-    """List the ids of records, if reports of this kind have some.
+    """List the ids of records, if reports of this kind need them.
 
     Raises ValueError if there are none, too many or too few.
     """
@@ -179,16 +179,16 @@ def _checked_ids(ids: Any, n_records: int, kind: str | None) -> list[Any]:
 
 
 def octets_of(person: Any) -> bytes:
-    """Write an id as a letter and bytes: texts and numbers, which are texts of digits; or bytes.
+    """Encode an id as a letter and bytes; integers are encoded as strings of digits.
 
-    Raises ValueError if it is not one of these, or empty: people without an id would share their
-    randomness, and one who knows their own report would learn who has the same record.
+    Raises ValueError for other types and empty ids, because people without an id would share their
+    randomness, and anyone who knows their own report would learn who has the same record.
     """
     if isinstance(person, bytes | str) and not person:
         raise ValueError(
             "an id is empty, perhaps because it is missing. Give each person a unique id."
         )
-    if isinstance(person, np.bytes_):  # and so a person would report under two ids
+    if isinstance(person, np.bytes_):  # otherwise a person could report under two ids
         raise ValueError(
             "ids are in a NumPy array of bytes (S), which drops trailing zero bytes. Pass a list "
             "of "
@@ -216,29 +216,30 @@ def octets_of(person: Any) -> bytes:
 
 
 _DOMAIN = b"skrldp fresh reports, version 1\0"
-_APPLICATION = 0x736B726C  # the file's type, as SQLite's header has it
+_APPLICATION = 0x736B726C  # the file's type in SQLite's header
 _PATIENCE = 60.0  # seconds to wait for another process that is counting
 
 
 class ReportLimit(SetOnce):
-    """At most a stated number of fresh reports about each person, and none after that.
+    """A limit on the number of fresh reports about each person.
 
-    The reports are counted in a file, which all clients and processes that report about the same
-    people must share: ``client.load(text, limit=ReportLimit(3, "counts.sqlite"))``. A report is
-    counted before it is drawn, so a crash between the two loses one, and never gives one more.
+    The reports are counted in a file, which must be shared by all clients and processes that report
+    about the same people: ``client.load(text, limit=ReportLimit(3, "counts.sqlite"))``. A report is
+    counted before it is drawn, so that a crash in between loses a report, but never permits an
+    additional one.
 
     Parameters
     ----------
     per_person : int
-        How many reports about each person a mechanism may make, at least 1.
+        Maximum number of reports of a mechanism about each person, at least 1.
     path : str or path
-        The file of the counts, an SQLite database. It is made, for its owner alone, if it is
-        not there: **whoever deletes it, or puts an old copy in its place, gives those reports
-        again.** For each person and mechanism it has a hash of the id and a count.
+        The file of the counts, an SQLite database. If absent, it is created with access only for
+        its owner. **Whoever deletes it, or replaces it by an old copy, permits those reports
+        again.** For each person and mechanism it contains a hash of the id and a count.
     eps : float, optional
-        The most that the reports of one mechanism about a person may leak together, in nats:
-        mechanisms whose claims allow more are refused. None takes any finite bound, however
-        large. Each of several mechanisms has this bound: a ledger bounds all of them together.
+        Maximum joint leakage of a mechanism's reports about a person, in nats: mechanisms whose
+        claims allow more are rejected. None accepts every finite bound, however large. The limit
+        applies to each mechanism separately; a ledger limits all of them together.
 
     Raises
     ------
@@ -276,9 +277,9 @@ class ReportLimit(SetOnce):
             raise ValueError(f"per_person={per_person!r} must be an integer >= 1.")
         self.per_person = int(per_person)
         self.eps = eps
-        self.path = Path(path).resolve()  # the same after a change of directory
-        with suppress(OSError):  # what SQLite says is clearer
-            # Hashes of ids can be guessed, so the file reveals who was asked.
+        self.path = Path(path).resolve()  # independent of later changes of directory
+        with suppress(OSError):  # SQLite's error is clearer
+            # Hashes of ids can be guessed, so the file may reveal who was asked.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with self._counts("rwc") as counts:
             (kind,) = counts.execute("PRAGMA application_id").fetchone()
@@ -300,24 +301,24 @@ class ReportLimit(SetOnce):
         Parameters
         ----------
         claims : Claims or None
-            What a mechanism's maker claims.
+            The claims of a mechanism.
 
         Returns
         -------
         float
-            The most that they leak together, in nats.
+            Their joint leakage, in nats.
 
         Raises
         ------
         ValueError
-            If there is no such bound, or it is more than `eps`.
+            If there is no such bound, or it exceeds `eps`.
         """
         return bound_of_reports(claims, self.per_person, self.eps, "ReportLimit(1, path)")
 
     def take(self, digest: str, persons: Sequence[Any], bound: float) -> None:
         """Count one report for each record, or none if one of them is not allowed.
 
-        When this returns, the counts are on the disk.
+        On return, the counts are on disk.
 
         Parameters
         ----------
@@ -359,7 +360,7 @@ class ReportLimit(SetOnce):
     def _counts(self, mode: str) -> Iterator[Connection]:
         """Open the file for one transaction, which an error undoes.
 
-        It is opened each time: a connection must not be shared by threads, nor by a forked process.
+        It is opened each time, because threads and forked processes must not share a connection.
         """
         import sqlite3
 
@@ -372,8 +373,9 @@ class ReportLimit(SetOnce):
                     isolation_level=None,
                 )
             ) as counts:
-                counts.execute("PRAGMA synchronous = EXTRA")  # a lost commit would be a free report
-                counts.execute("BEGIN IMMEDIATE")  # nobody else counts until the end
+                # A lost commit would permit an additional report
+                counts.execute("PRAGMA synchronous = EXTRA")
+                counts.execute("BEGIN IMMEDIATE")  # other processes wait until the end
                 yield counts
                 counts.execute("COMMIT")
         except sqlite3.Error as error:
@@ -390,19 +392,19 @@ class ReportLimit(SetOnce):
 
 
 class Client(SetOnce):
-    """A mechanism as a device needs it; made by :func:`skrldp.client.load`.
+    """A loaded mechanism that reports records; returned by :func:`skrldp.client.load`.
 
     Attributes
     ----------
     mechanism : Mechanism
-        What was loaded.
+        The loaded mechanism.
     columns : tuple of (name, bool)
-        The columns of a record in their order, and whether each is sensitive; ("secret", "value")
-        if the mechanism names none.
+        The columns of a record in order, and whether each is sensitive; ("secret", "value") if they
+        have no names.
     observe : {"all", "nonsensitive"}
         Whether all columns are needed, or only those that are not sensitive.
     encode : str
-        Form of the reports, "symbol": they are numbers of symbols, whatever the symbols are. So
+        Form of the reports, "symbol": they are indices of symbols, whatever the symbols are, and
         ``FrequencyEstimator(mechanism, encode=client.encode)`` reads them.
     """
 
@@ -454,12 +456,12 @@ class Client(SetOnce):
 
     @property
     def claims(self) -> Claims | None:
-        """What the mechanism's maker claims to have proven; None if nothing."""
+        """The claims of the mechanism's maker; None if there are none."""
         return self.mechanism.claims
 
     @property
     def eps(self) -> float | None:
-        """Proven leakage that the maker claims, in nats; None if nothing is claimed."""
+        """Claimed leakage, in nats; None if nothing is claimed."""
         return None if self.claims is None else self.claims.eps
 
     @property
@@ -474,8 +476,8 @@ class Client(SetOnce):
         ----------
         record : dict or tuple
             Raw values: by column name, where further keys are ignored, or in the order of
-            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice,
-            and the others are ignored.
+            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive are
+            sufficient, and the others are ignored.
         id : str, bytes or int
             Whom the record is about; required for permanent or counted reports, and not allowed
             otherwise.
@@ -483,15 +485,15 @@ class Client(SetOnce):
         Returns
         -------
         int
-            The report y, from 0 to b − 1: what may leave the device. Its name is ``symbols[y]``.
+            The report y, from 0 to b − 1, which may leave the device. Its name is ``symbols[y]``.
 
         Raises
         ------
         ValueError
-            If a column is missing or a value is not known to the mechanism and not reported as
-            "other" either, or if `id` is missing or not allowed. Nothing is reported then.
+            If a column is missing, a value is unknown to the mechanism and not reported as "other",
+            or `id` is missing or not allowed. Nothing is reported then.
         ReportLimitError
-            If as many reports about this person as `limit` allows were made.
+            If this person has used all reports that `limit` allows.
         """
         ids = None if id is None else [id]
         return int(self._draw(lambda draws: np.array([self._reader.cell(record, draws)]), ids)[0])
@@ -503,7 +505,8 @@ class Client(SetOnce):
         ----------
         records : list of dict or tuple, dict of columns, data frame, or array of shape (n, k)
             Raw values. Columns with other names are ignored; arrays and tuples have the order of
-            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive suffice.
+            `columns`. If `observe` is "nonsensitive", the columns that are not sensitive are
+            sufficient.
         ids : sequence of n str, bytes or int
             Whom the records are about; required for permanent or counted reports, and not allowed
             otherwise.
@@ -518,13 +521,13 @@ class Client(SetOnce):
         ValueError
             As :meth:`report`. All records are reported or none.
         ReportLimitError
-            If there are more records about a person than reports left. None is reported, nor
+            If there are more records about a person than reports left. No record is reported or
             counted.
         """
         return self._draw(lambda draws: self._reader.cells(records, draws), ids)
 
     def _draw(self, cells_of: Callable[[Draws], NDArray[Any]], ids: Any) -> NDArray[Any]:
-        """Draw reports, given the function from draws that round numbers to records' cells."""
+        """Draw reports, given a function from draws for rounding to records' cells."""
         memory, table = self._memory, self.mechanism.form.sampler
         kind = None if self._limit is None else "counted reports (limit)"
         kind = kind if memory is None else _PERMANENT
@@ -550,12 +553,12 @@ class Client(SetOnce):
 
 
 class BlockClient(SetOnce):
-    """A manifest as a device needs it; made by :func:`skrldp.client.load`.
+    """A loaded manifest that reports records; returned by :func:`skrldp.client.load`.
 
     Attributes
     ----------
     manifest : Manifest
-        What was loaded.
+        The loaded mechanism.
     columns : tuple of (name, bool)
         The columns of a record, those of S first, and whether each is sensitive.
     """
@@ -572,7 +575,7 @@ class BlockClient(SetOnce):
 
     @property
     def eps(self) -> float | None:
-        """Proven leakage that the maker claims, in nats; None if nothing is claimed."""
+        """Claimed leakage, in nats; None if nothing is claimed."""
         return self.manifest.eps
 
     @property
@@ -586,22 +589,21 @@ class BlockClient(SetOnce):
         Parameters
         ----------
         record : dict or tuple
-            Raw values by column name, where further keys are ignored; in the table's order only
-            if its columns have no names, which are then their places. Every column is checked,
-            whatever block is drawn.
+            Raw values by column name, where further keys are ignored; in the table's order only if
+            its columns have no names. Every column is checked, whatever block is drawn.
         id : str, bytes or int
             Whom the record is about; required for permanent reports, and not allowed otherwise.
 
         Returns
         -------
         block, report : int
-            What may leave the device: both, always together.
+            Block and report, which may leave the device, and always together.
 
         Raises
         ------
         ValueError
-            If a column is missing, values are not by name, a value is not known, or `id` is
-            missing or not allowed.
+            If a column is missing, values are not by name, a value is unknown, or `id` is missing
+            or not allowed.
         """
         blocks, reports = self.report_many([record], ids=None if id is None else [id])
         return int(blocks[0]), int(reports[0])

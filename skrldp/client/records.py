@@ -1,4 +1,4 @@
-"""Raw records to cells, by the mechanism's alphabets."""
+"""Conversion of raw records to cells, by the mechanism's alphabets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTHING = "Nothing was reported."
 class RecordReader:
     """Finds the cell of raw records.
 
-    Values compare as in :mod:`skrldp.alphabet`.
+    Values are compared as in :mod:`skrldp.alphabet`.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class RecordReader:
     secrets, values : sequence
         The alphabets.
     observe : {"all", "nonsensitive"}
-        Whether the cell is of S and U, or of U alone.
+        Whether cells are of S and U, or only of U.
     others : tuple, optional
-        For each column of U, which values it has as "other": True for all that are unknown, a tuple
-        of values, or None.
+        For each column of U, which values are "other": True for all unknown ones, a tuple of
+        values, or None.
     numbers : sequence, optional
         For each column, its :class:`~skrldp.Bins` or :class:`~skrldp.Knots`, or None.
     """
@@ -83,24 +83,24 @@ class RecordReader:
 
     @property
     def texts(self) -> dict[Any, tuple[str, ...]]:
-        """By column, the texts that it may have."""
+        """For each column, its possible strings."""
         return {column.name: column.texts for column in self.columns}
 
     @property
     def knots(self) -> dict[Any, Knots]:
-        """By column, the knots to which its numbers are rounded at random."""
+        """For each column with knots, the knots."""
         return {c.name: c.numbers for c in self.columns if isinstance(c.numbers, Knots)}
 
     def cell(self, record: Any, draws: Draws | None = None) -> int:
-        """Find the cell of one record; `draws` are for numbers that are rounded."""
+        """Find the cell of one record; `draws` are for rounding numbers."""
         raw = self._picked(record, "the record")
         numbers = [part.number(raw) for part in self._parts]
-        if min(numbers) < 0:  # this rounds, takes unknown values as "other", or raises the error
+        if min(numbers) < 0:  # this rounds, maps unknown values to "other", or raises the error
             return int(self._coded({index: [value] for index, value in raw.items()}, draws)[0])
         return numbers[0] if len(numbers) == 1 else numbers[0] * self._shape[1] + numbers[1]
 
     def cells(self, records: Any, draws: Draws | None = None) -> NDArray[Any]:
-        """Find the cells of many records; `draws` are for numbers that are rounded.
+        """Find the cells of many records; `draws` are for rounding numbers.
 
         Shapes: `records` (n, k). Returns (n,): in the smallest unsigned dtype.
         """
@@ -116,7 +116,7 @@ class RecordReader:
 
     @property
     def known(self) -> dict[Any, list[Any] | Numbers]:
-        """By column, the values that a record may have, or its Bins or Knots."""
+        """For each column, the valid values of a record, or its Bins or Knots."""
         return {name: values for part in self._parts for name, values in part.known()}
 
     _or_tuple = ", or a tuple in this order"
@@ -124,7 +124,7 @@ class RecordReader:
     # -- shapes of records ------------------------------------------------------------------------
 
     def _picked(self, record: Any, label: str) -> dict[int, Any]:
-        """Pick the values of the columns that are needed, by their positions."""
+        """Return the values of the required columns by their indices."""
         if hasattr(record, "keys"):
             self._check_names(record.keys(), label)  # a default must not replace a value
             return {index: record[self._names[index]] for index in self._wanted}
@@ -139,7 +139,7 @@ class RecordReader:
         return dict(zip(self._wanted, self._in_order(record, len(record), label), strict=True))
 
     def _columns(self, records: Any) -> dict[int, Any]:
-        """Take columns apart, as arrays or lists, by their positions."""
+        """Return the required columns, as arrays or lists, by their indices."""
         if isinstance(records, np.ndarray):
             _refuse_masked(records)
             if records.ndim != 2 or records.dtype.kind in "cV":
@@ -192,7 +192,7 @@ class RecordReader:
 
 def _column_names(table: Any) -> list[Any] | None:
     """Return the column names of a data frame of any library, or of a dict; None for neither."""
-    if hasattr(table, "__getitem__") and not hasattr(table, "collect"):  # as lazy frames have
+    if hasattr(table, "__getitem__") and not hasattr(table, "collect"):  # as for lazy frames
         for attribute in ("column_names", "columns", "keys"):
             if hasattr(table, attribute):
                 names = getattr(table, attribute)
@@ -201,15 +201,17 @@ def _column_names(table: Any) -> list[Any] | None:
 
 
 def _column(name: Any, values: Any) -> Any:
-    """See a column as an array where that loses nothing, and else as a list."""
+    """Return a column as an array if that loses nothing, otherwise as a list."""
     if isinstance(values, list | tuple | Factorized):
         return values
     _refuse_masked(values)
     if hasattr(values, "to_pylist") and values.null_count:
-        return _listed(values)  # as arrays, Arrow's dictionaries have a value instead of nulls
+        # Converted to arrays, Arrow's dictionaries have a value instead of nulls
+        return _listed(values)
     try:
         array = np.asarray(values)
-    except Exception:  # libraries have their own errors, as Polars for integers of 128 bits
+    # Libraries raise different errors, for example Polars for integers of 128 bits
+    except Exception:
         return _listed(values)
     if array.ndim != 1:
         raise ValueError(
@@ -218,7 +220,7 @@ def _column(name: Any, values: Any) -> Any:
         )
     if isinstance(values, np.ndarray):
         return array
-    # Data frames lose information when they turn nulls and times with a zone into arrays.
+    # Data frames lose information when they convert nulls and times with a zone to arrays.
     holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
     if holes or array.dtype.kind in "mMUS":
         return _listed(values)
@@ -226,7 +228,7 @@ def _column(name: Any, values: Any) -> Any:
 
 
 def _listed(values: Any) -> list[Any]:
-    """Return Python's values of a column of any library."""
+    """Return the values of a column of any library as Python objects."""
     methods = "to_list", "to_pylist", "tolist"
     method = next((name for name in methods if hasattr(values, name)), "__iter__")
     return list(getattr(values, method)())
@@ -240,8 +242,9 @@ def _refuse_masked(array: Any) -> None:
 class BlockReader(RecordReader):
     """Finds the codes of raw records in every column of a manifest, whatever block they report.
 
-    A manifest does not hold the order of its table's columns. Values by index would be those of
-    other columns, and S be reported as U, so they are read only where the names are the places.
+    A manifest does not contain the order of its table's columns. Values by index could be those of
+    different columns, so that S would be reported as U. They are therefore read only if the names
+    are the indices.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -262,9 +265,9 @@ class BlockReader(RecordReader):
     def codes(
         self, records: Any, draws: Draws | None = None
     ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Find the codes of S, and of each column of U; refuse what is unknown in any column.
+        """Find the codes of S, and of each column of U; reject unknown values in any column.
 
-        Shapes: `records` (n, k); returns arrays (n,). `draws` are for numbers that are rounded.
+        Shapes: `records` (n, k); returns arrays (n,). `draws` are for rounding numbers.
         """
         columns = self._columns(records)
         members = [
@@ -294,7 +297,7 @@ class BlockReader(RecordReader):
 
 
 class _Part:
-    """S or U: its columns' places in a record, its alphabet, and which columns take any value."""
+    """S or U: its columns' indices, its alphabet, and which columns accept any value."""
 
     def __init__(
         self, alphabet: Alphabet, positions: Sequence[int], takes_all: Sequence[bool]
@@ -313,7 +316,7 @@ class _Part:
             yield column.name, column.numbers or [*values, *column.infrequent]
 
     def number(self, record: Mapping[int, Any]) -> int:
-        """Find the member that one record, given by positions, has; -1 if there may be none."""
+        """Find the combination of one record, given by position; -1 if unknown."""
         if self._needs_all:
             return -1
         try:
@@ -322,7 +325,7 @@ class _Part:
             return -1
 
     def indices(self, values: Sequence[Any], draws: Draws | None = None) -> NDArray[Any]:
-        """Find the members of rows, given column by column.
+        """Find the combinations of rows, given by columns.
 
         Raises ValueError if a value or a combination is unknown.
         """
@@ -340,7 +343,7 @@ class _Part:
         return members
 
     def _unknown(self, columns: Sequence[Column], hint: str = "") -> str:
-        """Name the columns with unknown values or combinations; show neither these nor whose."""
+        """Name the columns with unknown values or combinations, without revealing these."""
         known = "each value, but not together"
         if len(columns) == 1:
             known = known_of(columns[0])

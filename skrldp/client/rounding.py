@@ -1,4 +1,4 @@
-"""Draws that round numbers to knots, kept for each person by a key."""
+"""Draws that round numbers to knots, repeatable for each person by a key."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class KeptRounding:
-    """Draws that are functions of a key, a person, a column and its knots, whatever the mechanism.
+    """Draws that are functions of a key, a person, a column and its knots, for any mechanism.
 
-    So the rounded number of a person whose number is unchanged is the same in every report.
+    Therefore an unchanged number of a person is rounded equally in every report.
     """
 
     def __init__(self, key: bytes, knots: Mapping[Any, Knots]) -> None:
@@ -30,7 +30,7 @@ class KeptRounding:
         }
 
     def draws(self, tapes: Callable[[KeyedStream, NDArray[np.int64]], NDArray[np.uint8]]) -> Draws:
-        """Return draws of people, given the function from a stream and n zeros to their tapes."""
+        """Return draws for people, given a function from a stream and n zeros to their tapes."""
 
         def draws(name: Any, knots: Knots, n: int) -> NDArray[np.uint32]:
             octets = tapes(self._streams[name], np.zeros(n, dtype=np.int64))[:, :4]

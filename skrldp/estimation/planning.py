@@ -148,7 +148,7 @@ def expected_std_errors_of_targets(
     mechanism, n, distribution
         As for :func:`expected_std_error`; not for blocks.
     targets : Marginal, Mean, Linear, Contrast or list of these
-        As of :class:`~skrldp.AOptimalSanitizer`.
+        As for :class:`~skrldp.AOptimalSanitizer`.
 
     Returns
     -------
