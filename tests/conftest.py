@@ -7,8 +7,10 @@ import os
 import pickle
 import runpy
 import sys
+import time
 import warnings
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -94,13 +96,25 @@ def designs_once(monkeypatch):
     monkeypatch.setattr(optimal, "solve", solve)
 
 
-def slow_clock(seconds):
-    """Let designs find it so much later at each look at the clock, however fast the machine is."""
-    from skrldp.design.limits import Limits
+@contextmanager
+def clock_of_designs(read):
+    """Let time limits of designs read this clock."""
+    clock = SimpleNamespace(perf_counter=read)
+    rooms = "skrldp.design.limits", "skrldp.design.variances"
+    with mock.patch(f"{rooms[0]}.time", clock), mock.patch(f"{rooms[1]}.time", clock):
+        yield
 
-    looks = itertools.count(0.0, seconds)
-    clock = SimpleNamespace(perf_counter=lambda: next(looks))
-    return mock.patch(f"{Limits.__module__}.time", clock)
+
+@pytest.fixture(scope="session", autouse=True)
+def processor_time():
+    """Count processor time towards time limits, because other programs must not end a search."""
+    with clock_of_designs(time.process_time):
+        yield
+
+
+def slow_clock(seconds):
+    """Let the clock of designs advance by so much whenever it is read, on every machine."""
+    return clock_of_designs(itertools.count(0.0, seconds).__next__)
 
 
 def renyi(centre, distribution, alpha):
@@ -265,21 +279,21 @@ def adult():
 
 @pytest.fixture
 def run_example(monkeypatch):
-    """Run a script of examples/ without a screen, and return its variables."""
+    """Run a script of examples/ without a screen or a time limit, and return its variables."""
     matplotlib = pytest.importorskip("matplotlib")
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
-    monkeypatch.setattr(plt, "show", lambda: None)
+    before = matplotlib.get_backend()
     monkeypatch.syspath_prepend(ROOT / "examples")
 
     def run(name, *arguments):
         monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
         return runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
 
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings(), slow_clock(0.0):
+        warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
+        matplotlib.use("Agg")
         yield run
-    plt.close("all")
+        plt.close("all")
     matplotlib.use(before)
 
 

@@ -5,7 +5,6 @@ python tests/test_golden.py     writes the files again (make golden)
 
 import contextlib
 import io
-import os
 import re
 import shlex
 import sys
@@ -47,132 +46,121 @@ RECORDS = CELLS.loc[np.repeat(CELLS.index, COUNTS)].sample(frac=1.0, random_stat
 ANSWERS = {"ill": ["no", "yes"], "age": [20, 40, 60], "visits": [0, 1]}
 
 
-@cache
-def designed(kind, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        uncertainty = parameters.pop("around", None)
-        if uncertainty is not None:
-            parameters["uncertainty"] = uncertainty
-        sanitizer = kind(eps=1.0, sensitive="ill", categories=ANSWERS, **parameters)
-        return sanitizer.set_params(random_state=0).fit(RECORDS)
+def quiet(function):
+    """Cache what a function returns, and ignore its warnings."""
+
+    @cache
+    def call(*args):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*args)
+
+    return call
 
 
-@cache
-def estimated(kind=GRRSanitizer):
-    sanitizer = designed(kind)
+@quiet
+def design(kind, uncertainty=None, survey=None):
+    options = {} if uncertainty is None else {"uncertainty": uncertainty}
+    sanitizer = kind(eps=1.0, sensitive="ill", categories=ANSWERS, random_state=0, **options)
+    if survey is None:
+        return sanitizer.fit(RECORDS)
+    rows = np.arange(len(RECORDS))
+    return sanitizer.set_params(survey=survey).fit(
+        RECORDS.assign(weight=1.0 + rows % 3, place=rows % 97)
+    )
+
+
+@quiet
+def estimator():
+    sanitizer = design(GRRSanitizer)
     return FrequencyEstimator(sanitizer).fit(sanitizer.transform(RECORDS))
 
 
-@cache
+@quiet
 def blocks():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        sanitizer = BlockSanitizer(
-            1.0, base=GRRSanitizer(), sensitive="ill", categories=ANSWERS, random_state=0
-        ).fit(RECORDS)
-        return sanitizer, BlockEstimator(sanitizer).fit(sanitizer.transform(RECORDS))
-
-
-def surveyed():
-    rows = np.arange(len(RECORDS))
-    table = RECORDS.assign(weight=1.0 + rows % 3, place=rows % 97)
-    survey = SurveyDesign(weights="weight", clusters="place")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        asymptotic = LikelihoodRatioSet(radius="asymptotic")
-        sanitizer = GRRSanitizer(1.0, sensitive="ill", categories=ANSWERS, uncertainty=asymptotic)
-        return sanitizer.set_params(survey=survey).fit(table)
+    sanitizer = BlockSanitizer(
+        1.0, base=GRRSanitizer(), sensitive="ill", categories=ANSWERS, random_state=0
+    ).fit(RECORDS)
+    return sanitizer, BlockEstimator(sanitizer).fit(sanitizer.transform(RECORDS))
 
 
 def command():
     """A survey by the command line, from a public table to estimates."""
-    lines = []
-
-    def run(line):
-        output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            code = main(shlex.split(line))
-        output.flush()
-        text = output.buffer.getvalue().decode()
-        lines.append(f"$ skrldp {line}\n{text}exit code {code}\n")
-
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            CELLS.assign(people=COUNTS).to_csv("public.csv", index=False)
-            RECORDS[:50].reset_index(drop=True).to_csv("records.csv", index_label="person")
-            Path("reports.key").touch(0o600)
-            Path("reports.key").write_text("00112233445566778899aabbccddeeff" * 2)
-            run(
-                "design public.csv --counts people --sensitive ill --eps 1 --sanitizer grr "
-                "-o mechanism.json"
-            )
-            run("inspect mechanism.json")
-            run("verify mechanism.json public.csv --counts people")
-            run("verify mechanism.json public.csv --counts people --eps 0.2")
-            for _ in range(2):
-                run(
-                    "report mechanism.json records.csv --id person --key reports.key -o reports.csv"
-                )
-            run("estimate mechanism.json reports.csv --of visits")
-            run("estimate mechanism.json reports.csv --of colour")
-            run("design public.csv --sensitive health --eps 1 -o other.json")
-        finally:
-            os.chdir(before)
-    return "\n".join(lines)
+    texts = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        CELLS.assign(people=COUNTS).to_csv("public.csv", index=False)
+        RECORDS[:50].reset_index(drop=True).to_csv("records.csv", index_label="person")
+        Path("reports.key").touch(0o600)
+        Path("reports.key").write_text("00112233445566778899aabbccddeeff" * 2)
+        for line in COMMANDS:
+            output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+                code = main(shlex.split(line))
+            output.flush()
+            text = output.buffer.getvalue().decode()
+            texts.append(f"$ skrldp {line}\n{text}exit code {code}\n")
+    return texts
 
 
+COMMANDS = [
+    "design public.csv --counts people --sensitive ill --eps 1 --sanitizer grr -o mechanism.json",
+    "inspect mechanism.json",
+    "verify mechanism.json public.csv --counts people",
+    "verify mechanism.json public.csv --counts people --eps 0.2",
+    *["report mechanism.json records.csv --id person --key reports.key -o reports.csv"] * 2,
+    "estimate mechanism.json reports.csv --of visits",
+    "estimate mechanism.json reports.csv --of colour",
+    "design public.csv --sensitive health --eps 1 -o other.json",
+]
+ASYMPTOTIC = LikelihoodRatioSet(radius="asymptotic")
+SURVEY = SurveyDesign(weights="weight", clusters="place")
+
+
+def certificates():
+    for kind in (GRRSanitizer, IRSanitizer):
+        fitted = design(kind)
+        for k in (1, 2):
+            yield repr(certify(fitted.mechanism_, fitted.uncertainty_, fitted.joint_, reports=k))
+
+
+def reprs():
+    grr = design(GRRSanitizer)
+    fitted_set = grr.uncertainty_.fit_set(grr.joint_)
+    sanitizer, _ = blocks()
+    parts = grr, grr.mechanism_, grr.joint_, fitted_set, sanitizer, sanitizer.manifest_, estimator()
+    return map(repr, parts)
+
+
+def estimates():
+    yield estimator().marginal("age")
+    yield estimator().marginal(["ill", "visits"])
+    yield estimator().marginal("visits", by="ill")
+    yield estimator().mean("visits", by="age")
+    yield estimator().quantile("age")
+    yield estimator().mean("visits", by="ill").difference("yes", "no")
+    yield estimator().mean("visits", by="ill").ratio("yes", "no")
+
+
+# Each makes the parts of a text, which a line feed separates.
 CASES = {
-    "report_grr": lambda: str(privacy_report(designed(GRRSanitizer))),
-    "report_known": lambda: str(privacy_report(designed(IRSanitizer))),
-    "report_drift": lambda: str(
-        privacy_report(designed(IRSanitizer, around=LikelihoodRatioSet(drift=0.05)))
-    ),
-    "report_renyi": lambda: str(privacy_report(designed(IRSanitizer, around=RenyiBall()))),
-    "report_everywhere": lambda: str(privacy_report(designed(SRRSanitizer))),
-    "report_survey": lambda: str(privacy_report(surveyed())),
-    "report_blocks": lambda: str(privacy_report(blocks()[0])),
-    "report_markdown": lambda: privacy_report(designed(GRRSanitizer)).to_markdown(),
-    "certificate": lambda: "\n".join(
-        repr(certify(design.mechanism_, design.uncertainty_, design.joint_, reports=k))
-        for design in (designed(GRRSanitizer), designed(IRSanitizer))
-        for k in (1, 2)
-    ),
-    "claims": lambda: str(designed(GRRSanitizer).certificate_.claims),
-    "reprs": lambda: "\n".join(
-        repr(part)
-        for part in (
-            designed(GRRSanitizer),
-            designed(GRRSanitizer).mechanism_,
-            designed(GRRSanitizer).joint_,
-            designed(GRRSanitizer).uncertainty_.fit_set(designed(GRRSanitizer).joint_),
-            blocks()[0],
-            blocks()[0].manifest_,
-            estimated(),
-        )
-    ),
-    "estimates": lambda: "\n".join(
-        str(estimate)
-        for estimate in (
-            estimated().marginal("age"),
-            estimated().marginal(["ill", "visits"]),
-            estimated().marginal("visits", by="ill"),
-            estimated().mean("visits", by="age"),
-            estimated().quantile("age"),
-            estimated().mean("visits", by="ill").difference("yes", "no"),
-            estimated().mean("visits", by="ill").ratio("yes", "no"),
-        )
-    ),
-    "estimates_of_blocks": lambda: "\n".join(
-        str(estimate)
-        for estimate in (blocks()[1].marginal("age"), blocks()[1].mean("visits", by="ill"))
-    ),
-    "tests": lambda: "\n".join(
-        map(str, (estimated().drift_test(), estimated().test_independence("age", "visits")))
-    ),
-    "audit": lambda: str(audit(designed(GRRSanitizer), n=20_000, level=0.9999, random_state=0)),
+    "report_grr": lambda: [privacy_report(design(GRRSanitizer))],
+    "report_known": lambda: [privacy_report(design(IRSanitizer))],
+    "report_drift": lambda: [privacy_report(design(IRSanitizer, LikelihoodRatioSet(drift=0.05)))],
+    "report_renyi": lambda: [privacy_report(design(IRSanitizer, RenyiBall()))],
+    "report_everywhere": lambda: [privacy_report(design(SRRSanitizer))],
+    "report_survey": lambda: [privacy_report(design(GRRSanitizer, ASYMPTOTIC, SURVEY))],
+    "report_blocks": lambda: [privacy_report(blocks()[0])],
+    "report_markdown": lambda: [privacy_report(design(GRRSanitizer)).to_markdown()],
+    "certificate": certificates,
+    "claims": lambda: [design(GRRSanitizer).certificate_.claims],
+    "reprs": reprs,
+    "estimates": estimates,
+    "estimates_of_blocks": lambda: [
+        blocks()[1].marginal("age"),
+        blocks()[1].mean("visits", by="ill"),
+    ],
+    "tests": lambda: [estimator().drift_test(), estimator().test_independence("age", "visits")],
+    "audit": lambda: [audit(design(GRRSanitizer), n=20_000, level=0.9999, random_state=0)],
     "command_line": command,
 }
 
@@ -180,7 +168,8 @@ CASES = {
 def printed(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return DIGEST.sub("(digest)", CASES[name]()).rstrip("\n") + "\n"
+        text = "\n".join(map(str, CASES[name]()))
+    return DIGEST.sub("(digest)", text).rstrip("\n") + "\n"
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -80,7 +80,7 @@ def test_only_sets_and_privacy_ask_for_the_class_of_a_set_or_region():
 
 def test_only_public_names_of_scikit_learn_are_used():
     imported = r"^ *from sklearn(?:\S*\._|\S* import .*\b_(?!_))"
-    private = re.compile(rf"{imported}|^[^\"#]*\bsklearn\.[\w.]*\b_", re.MULTILINE)
+    private = re.compile(rf"{imported}|^[^\"#\n]*\bsklearn\.[\w.]*\b_", re.MULTILINE)
     for folder in ("skrldp", "tests", "examples", "benchmarks", "docs"):
         for path in (ROOT / folder).rglob("*.py"):
             assert not private.search(path.read_text(encoding="utf-8")), path
