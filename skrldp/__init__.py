@@ -1,7 +1,7 @@
 """Robust local differential privacy for tables, as scikit-learn transformers.
 
-The names are loaded when they are first used, so that ``import skrldp`` costs nothing and a client
-that only samples need not load the solvers.
+Names are loaded on first use, so that ``import skrldp`` is fast and a client that only samples need
+not load the solvers.
 """
 
 import importlib
@@ -89,7 +89,7 @@ __all__ = [
     "privacy_report",
 ]
 
-# Rooms that need no import of their own: `skrldp.auditing.Check` works after `import skrldp`.
+# Modules that are loaded on access: `skrldp.auditing.Check` works after `import skrldp`.
 _ROOMS = {home.partition(".")[0] for home in _HOMES.values()}
 _ROOMS |= {"batches", "claims", "client", "datasets", "model_selection", "regression", "targets"}
 

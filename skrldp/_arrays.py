@@ -12,29 +12,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LARGEST_EXPONENT = 700.0  # a few thousand times exp(700) is a finite float, but exp(710) is not
-ROWS = 1 << 20  # rows of a table handled at a time: bounds the temporary memory
+ROWS = 1 << 20  # rows of a table processed at a time, which limits temporary memory
 
 
 def chunks(n_rows: int, size: int | None = None) -> Iterator[slice]:
-    """Cut ``range(n_rows)`` into slices of at most `size` rows; `ROWS` if it is None."""
+    """Divide ``range(n_rows)`` into slices of at most `size` rows; `ROWS` if None."""
     step = ROWS if size is None else size
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def smallest_dtype(n: int, *, signed: bool = False) -> np.dtype[Any]:
-    """Return the smallest integer dtype that holds 0, ..., n - 1 (and -1 if `signed`)."""
+    """Return the smallest integer dtype for 0, ..., n - 1 (and -1 if `signed`)."""
     return np.min_scalar_type(-max(n, 1) if signed else n - 1)
 
 
 def rows_of_each(numbers: NDArray[Any], n: int) -> list[tuple[int, NDArray[np.intp]]]:
-    """Pair each of 0, ..., n - 1 that rows have with these rows."""
+    """Group rows by their codes from 0, ..., n - 1."""
     order = np.argsort(numbers, kind="stable")
     ends = np.searchsorted(numbers[order], np.arange(n + 1))
     return [(group, order[a:b]) for group, (a, b) in enumerate(pairwise(ends)) if a < b]
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Raise a ValueError if entries of an array are masked: NumPy would read what lies below."""
+    """Raise a ValueError if entries of an array are masked, because NumPy would ignore the mask."""
     if np.ma.is_masked(values):
         raise ValueError(
             f"{name} must not be masked: a masked entry has no value. Fill it, with "
@@ -43,7 +43,7 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return an array of real numbers, none of them masked.
+    """Return an array of real numbers without masked entries.
 
     Returns array: of an integer or floating dtype. Raises ValueError if the values are complex or
     not numbers, or if some are masked.
@@ -63,7 +63,7 @@ def real_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def read_only(value: Any) -> Any:
-    """Return a value whose arrays and dicts cannot be written to: copies of those that can.
+    """Return a value with read-only arrays and dicts, copying writeable ones.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def read_only(value: Any) -> Any:
 
 
 def _may_change(array: Any) -> bool:
-    """Whether the array can be written to, or one that it is a view of."""
+    """Whether the array, or one of which it is a view, is writeable."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return True
@@ -90,7 +90,7 @@ def _may_change(array: Any) -> bool:
 
 
 class ReadOnlyDict(dict[Any, Any]):
-    """A dict that stays as it was made."""
+    """An immutable dict."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("these values are read-only. Make a copy with dict(...).")
@@ -103,10 +103,10 @@ class ReadOnlyDict(dict[Any, Any]):
 
 
 class ReadOnlyFit:
-    """Base of estimators whose fitted results stay read-only in pickles and deep copies."""
+    """Base of estimators whose fitted results remain read-only in pickles and deep copies."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set what was fitted, which NumPy forgot to be read-only."""
+        """Restore fitted attributes, read-only again."""
         attributes = {
             key: read_only(value) if key.endswith("_") else value for key, value in state.items()
         }
@@ -114,7 +114,7 @@ class ReadOnlyFit:
 
 
 class Batch:
-    """Base of dataclasses of arrays with an entry for each of many items: an index takes some."""
+    """Base of dataclasses of parallel arrays, which can be indexed together."""
 
     def __getitem__(self, index: NDArray[Any]) -> Self:
         values = vars(self).values()
@@ -122,13 +122,13 @@ class Batch:
 
 
 class SetOnce:
-    """Base of objects whose public attributes are set when they are made, and never again.
+    """Base of objects whose public attributes are set only once.
 
     An object whose attributes were changed would state results that do not describe it.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, unless it is a public one that is there."""
+        """Set an attribute, unless it is public and already set."""
         if not name.startswith("_") and name in vars(self):
             raise AttributeError(
                 f"{name} of a {type(self).__name__} cannot be changed: create a new one."
@@ -137,17 +137,17 @@ class SetOnce:
 
 
 class ReadOnly:
-    """Base of immutable dataclasses: arrays and dicts cannot be written to, nor those of copies.
+    """Base of immutable dataclasses with read-only arrays and dicts, also in copies.
 
-    NumPy forgets that an array is read-only when it is pickled or copied deeply.
+    NumPy makes read-only arrays writeable when they are pickled or deep-copied.
     """
 
     def __post_init__(self) -> None:
-        """Replace arrays and dicts that somebody may still write to."""
+        """Replace writeable arrays and dicts."""
         self.__setstate__(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({name: read_only(value) for name, value in state.items()})
         for name, value in list(vars(self).items()):
-            if name.startswith("_") and isinstance(value, dict):  # its object adds to it
+            if name.startswith("_") and isinstance(value, dict):  # its owner extends it
                 vars(self)[name] = dict(value)

@@ -7,11 +7,11 @@ from typing import Any
 
 
 def refuse_index(frame: Any, columns: Container[Any]) -> None:
-    """Refuse a pandas frame that has one of some columns as its index, which would leave.
+    """Reject a pandas frame with one of the given columns in its index, which the output keeps.
 
     Raises ValueError; frames of other libraries have no index.
     """
-    # Of the type: a frame of Spark Connect gives a column for any name.
+    # Ask the type, because a frame of Spark Connect returns a column for any name.
     index = frame.index if hasattr(type(frame), "index") else None
     names = getattr(index, "names", None) or ()
     raw = [repr(name) for name in names if name is not None and name in columns]
@@ -24,7 +24,7 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
 
 
 def own_index(index: Any) -> Any:
-    """Return pandas' index without the labels of rows that were filtered out."""
+    """Return a pandas index without labels of rows that were filtered out."""
     if hasattr(index, "levels"):
         index = index.remove_unused_levels()
         return index.set_levels([own_index(level) for level in index.levels])
@@ -42,14 +42,14 @@ def without_views(column: Any) -> Any:
 
 
 def values_of(column: Any) -> Any:
-    """Return the values of a dictionary column's rows, which may be a dictionary column again."""
+    """Return the values of a dictionary column's rows, which may again be a dictionary column."""
     return without_views(column.dictionary).take(column.indices)
 
 
 def decoded(column: Any) -> Any:
-    """Return an Arrow column, in chunks or not, in chunks without dictionaries.
+    """Return an Arrow column, chunked or not, as a chunked array without dictionaries.
 
-    NumPy's array of a dictionary has the last value instead of a missing one.
+    NumPy's array of a dictionary has the last value in place of missing ones.
     """
     import pyarrow as pa
 
@@ -61,9 +61,9 @@ def decoded(column: Any) -> Any:
 
 
 def one_dictionary(column: Any) -> Any:
-    """Unify the dictionaries of an Arrow column's chunks, with codes that are wide enough.
+    """Unify the dictionaries of an Arrow column's chunks, with sufficiently wide codes.
 
-    Arrow keeps the width of the chunks' codes, and unites no dictionaries with missing values.
+    Arrow keeps the width of the chunks' codes, and cannot unify dictionaries with missing values.
     """
     if column.num_chunks == 1 or not hasattr(column.type, "index_type"):
         return column
@@ -74,7 +74,7 @@ _PLUGINS = {"dask": "narwhals-dask"}
 
 
 def refuse_without_plugin(frame: Any) -> None:
-    """Raise an error that names the package, for a frame that narwhals does not read.
+    """Raise an error with the required package, for a frame that narwhals cannot read.
 
     Raises TypeError if a package is missing.
     """

@@ -1,7 +1,7 @@
-"""The one place that talks to HiGHS: linear programs that grow and are solved again.
+"""The interface to HiGHS: linear programs that grow and are solved repeatedly.
 
-A *warm start* begins with the basis of the last solution instead of none. HiGHS does so by itself
-when rows, columns or costs of a program that it has solved are changed.
+A *warm start* begins with the basis of the last solution. HiGHS does so by itself after changes to
+rows, columns or costs of a solved program.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,11 @@ from skrldp._typing import Floats
 from skrldp.exceptions import InfeasibleError, SolverError
 
 _INFINITY = float("inf")
-# Primal and dual feasibility tolerance. HiGHS's own is 1e-7; 1e-10 is the least that it takes.
-# Cuts are found to be violated from about 4e-9 on (design/cone.py), so it must be below that.
+# Primal and dual feasibility tolerance. HiGHS's default is 1e-7, its minimum 1e-10. Cuts are found
+# to be violated from about 4e-9 on (design/cone.py), so it must be below that.
 _FEASIBILITY = 1e-9
-# Least time of a call that has any, in seconds: a small program is solved on a busy machine too.
+# Minimum time limit of a call, in seconds, so that small programs are solved even on a busy
+# machine.
 _LEAST_SECONDS = 0.02
 
 
@@ -29,13 +30,13 @@ class LinearProgram:
     Parameters
     ----------
     cost : array of shape (n,)
-        Objective coefficients; more variables can come later.
+        Objective coefficients; more variables can be added later.
     upper : float
         Upper bound of each of these variables.
 
     Notes
     -----
-    Statuses are mapped one by one: only "optimal" is taken for a solution.
+    Statuses are mapped explicitly: only "optimal" counts as a solution.
     """
 
     def __init__(self, cost: Floats, upper: float = _INFINITY) -> None:
@@ -80,7 +81,7 @@ class LinearProgram:
         """Add constraints ``lower <= rows @ x <= upper``.
 
         Shapes: `rows` (m, n); `lower` and `upper` (m,). Raises SolverError if a coefficient is too
-        large for HiGHS, which would leave all of the rows out.
+        large for HiGHS, which would ignore all of the rows.
         """
         index, values, starts = _sparse(rows)
         count = rows.shape[0]
@@ -99,7 +100,7 @@ class LinearProgram:
         """Add non-negative variables.
 
         Shapes: `cost` (m,); `columns` (m, n_rows). Raises SolverError if a coefficient is not
-        finite or too large for HiGHS, which would leave all of the variables out.
+        finite or too large for HiGHS, which would ignore all of the variables.
         """
         index, values, starts = _sparse(columns)
         if not (np.all(np.isfinite(values)) and np.all(np.isfinite(cost))):
@@ -125,21 +126,22 @@ class LinearProgram:
             )
 
     def delete_rows(self, rows: Sequence[int]) -> None:
-        """Take constraints out."""
+        """Remove constraints."""
         self._solver.deleteRows(len(rows), np.asarray(rows, dtype=np.int32))
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Solve, from the basis of the last solution if there is one.
 
-        Shapes: returns `x` (n,). Returns `duals` (n_rows,): dual variable of each row: the rise of
-        the objective with its right-hand side; `value`: the objective. Raises InfeasibleError if no
-        point satisfies the rows. Raises SolverError if HiGHS ends with anything but an optimum;
-        ``TimeoutError`` if there is no time, or it ran out.
+        Shapes: returns `x` (n,). Returns `duals` (n_rows,): dual variable of each row, the
+        derivative of the objective by its right-hand side; `value`: the objective. Raises
+        InfeasibleError if no point satisfies the rows. Raises SolverError if HiGHS ends without an
+        optimum; ``TimeoutError`` if no time is left.
         """
-        if seconds is not None and seconds <= 0.0:  # by our count: HiGHS may solve before it looks
+        # Checked here, because HiGHS may solve before it checks
+        if seconds is not None and seconds <= 0.0:
             raise TimeoutError("no time is left for this linear program")
         limit = _INFINITY
-        if seconds is not None:  # HiGHS counts from the first run of this object
+        if seconds is not None:  # HiGHS counts time from the first run of this object
             limit = float(self._solver.getRunTime()) + max(seconds, _LEAST_SECONDS)
         self._solver.setOptionValue("time_limit", limit)
         self._solver.run()
@@ -151,9 +153,9 @@ class LinearProgram:
         return np.array(solution.col_value), np.array(solution.row_dual), value
 
     def _retry(self, status: Any) -> Any:
-        """Solve once more, with neither basis nor presolve; if that fails too, say what is wrong.
+        """Solve once more, without basis and presolve; raise an error if that fails, too.
 
-        Presolve of HiGHS 1.16 calls some programs infeasible that are not.
+        Presolve of HiGHS 1.16 declares some feasible programs infeasible.
         """
         kinds = self._highspy.HighsModelStatus
         if status == kinds.kTimeLimit:
@@ -175,7 +177,7 @@ class LinearProgram:
 
 
 def _sparse(rows: Floats | csr_array) -> tuple[NDArray[np.int32], Floats, NDArray[np.int32]]:
-    """Row-wise sparse form: indices, values and where each row starts."""
+    """Row-wise sparse form: indices, values and the start of each row."""
     if not isinstance(rows, csr_array):
         table = np.asarray(rows, dtype=float)
         position, index = np.nonzero(table)
@@ -186,10 +188,10 @@ def _sparse(rows: Floats | csr_array) -> tuple[NDArray[np.int32], Floats, NDArra
 
 @cache
 def _silent_solver() -> type:
-    """Return a solver that is silent from the beginning.
+    """Return a solver that prints nothing.
 
-    From 1.16 on HiGHS prints its version when callbacks are enabled, which ``highspy.Highs()``
-    does: before any option can be set.
+    Since 1.16, HiGHS prints its version when callbacks are enabled, which ``highspy.Highs()`` does
+    before any option can be set.
     """
     import highspy
 

@@ -1,4 +1,4 @@
-"""Pieces of sentences: names of columns, lists, what a mechanism sees and what a seed does."""
+"""Parts of sentences: names of columns, lists, observed columns and the effect of seeds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def columns_in_words(names: Iterable[Any]) -> str:
-    """Name columns, those without names by their positions."""
+    """Name columns, or give the indices of columns without names."""
     return ", ".join(repr(n) if isinstance(n, str) else f"column {n}" for n in names)
 
 
@@ -25,7 +25,7 @@ def protected(secret: Sequence[Any], not_secret: Sequence[Any]) -> str:
 
 
 def cells_in_words(n_secrets: int, n_values: int) -> str:
-    """State how many cells there are; where U is empty, each is a secret.
+    """State the number of cells; if U is empty, each is a secret.
 
     Examples
     --------
@@ -56,10 +56,10 @@ def known_by_category(columns: Iterable[Any]) -> str:
 
 
 def sees(observe: str) -> str:
-    """State what a mechanism sees of a person."""
+    """State what a mechanism observes of a person."""
     return "the whole record" if observe == "all" else "U alone, never S"
 
 
 def repeatable(seed: Any) -> str:
-    """State what a seed does to the promise."""
+    """State the effect of a seed on the guarantee."""
     return f"reports are repeatable with random_state={seed!r}, and whoever knows it can undo them"

@@ -1,4 +1,4 @@
-"""Results as text, Markdown, JSON, and HTML that notebooks show."""
+"""Results as text, Markdown, JSON, and HTML for notebooks."""
 
 import html
 import json
@@ -10,21 +10,21 @@ from datetime import date, time
 from itertools import zip_longest
 from typing import Any
 
-# A heading, and below it a table with a header, labelled lines (an empty header) or a list (None).
+# A heading, followed by a table with a header, labelled lines (an empty header) or a list (None).
 Section = tuple[str, Sequence[str] | None, Sequence[Any]]
 
-# Characters that a reader does not see, and that control a terminal or reorder a line.
+# Invisible characters, and characters that control a terminal or reorder a line.
 _HIDDEN = re.compile(
     "[\0-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _LEFT = "style='text-align:left;vertical-align:top'"
-_WIDTH = 90  # columns of a text
+_WIDTH = 90  # width of text in columns
 _LABEL = 14
 
 
 def in_one_line(text: str) -> str:
-    r"""Write hidden characters and line ends as Python writes them.
+    r"""Escape hidden characters and line ends as Python does.
 
     Examples
     --------
@@ -35,10 +35,10 @@ def in_one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Write hidden characters as Python writes them, and leave line ends.
+    """Escape hidden characters as Python does, but keep line ends.
 
-    Names and values may come from a stranger: printed verbatim, they could clear a terminal or
-    show a line in a different order.
+    Names and values are untrusted: printed verbatim, they could clear a terminal or show a line in
+    a different order.
     """
     return _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
@@ -89,7 +89,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _hanging(start: str, text: str) -> list[str]:
-    """Wrap a text behind its start."""
+    """Wrap a text after its prefix."""
     below = " " * len(start)
     return textwrap.wrap(
         text, _WIDTH, initial_indent=start, subsequent_indent=below, break_on_hyphens=False
@@ -135,7 +135,7 @@ def _escaped(text: str) -> str:
 def as_json(value: Any, indent: int | None = 2) -> str:
     """Write numbers as JSON.
 
-    Returns str: numbers that are infinite or not determined are null.
+    Returns str: infinite and undetermined numbers are null.
     """
     text = json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
     return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
@@ -182,7 +182,7 @@ def page(
 
 
 def document(title: str, body: str) -> str:
-    """Make a file in HTML of a body, which is HTML already."""
+    """Make an HTML page from a body in HTML."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<meta name='viewport' content='width=device-width'><title>{escape(title)}</title>"

@@ -1,4 +1,4 @@
-"""Checks of parameters that every room needs, and numbers in words."""
+"""Checks of parameters for all modules, and formats of numbers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-OBSERVED = ("all", "nonsensitive")  # what a mechanism sees of a person: S and U, or U alone
+OBSERVED = ("all", "nonsensitive")  # what a mechanism observes of a record: S and U, or U alone
 # In nats. Probabilities are rounded to multiples of about 2**-31 or less, and proofs have an error
 # of 1e-11, so reports reveal nothing at a smaller ε.
 LEAST_EPS = 1e-9
-_LEAST_BETA = 1e-300  # quantiles of less are out of the range of floats
-_LONGEST = 40  # characters of a value in a message
+_LEAST_BETA = 1e-300  # quantiles of smaller ones are out of the range of floats
+_LONGEST = 40  # maximum characters of a value in a message
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a value is a real number (NaN and infinity included) and no truth value.
+    """Whether a value is a real number (including NaN and infinity) and not a boolean.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def is_finite(value: Any) -> TypeGuard[float]:
-    """Whether a value is a real number that a float can hold, and no truth value.
+    """Whether a value is a real number in the range of floats, and not a boolean.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def is_finite(value: Any) -> TypeGuard[float]:
         return False
     try:
         return math.isfinite(float(value))
-    except OverflowError:  # an integer or a fraction that no float can hold
+    except OverflowError:  # an integer or a fraction out of the range of floats
         return False
 
 
@@ -57,7 +57,7 @@ def is_whole(value: Any) -> TypeGuard[int]:
 
 
 def shown(value: Any) -> str:
-    """Write a value for a message, in a few characters; of what may be records, the type alone.
+    """Write a value for a message, in a few characters; only the type of possible records.
 
     Examples
     --------
@@ -66,16 +66,16 @@ def shown(value: Any) -> str:
     """
     if value is not None and not isinstance(value, str | bytes | type | Number | np.generic):
         return f"<{type(value).__name__}>"
-    if is_whole(value) and not is_finite(value):  # Python does not write the longest of them
+    if is_whole(value) and not is_finite(value):  # Python refuses to write the longest ones
         return f"a number of {int(value).bit_length():,} bits"
     words = repr(value)
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """Refuse a value that is not one of those listed.
+    """Reject a value that is not one of those listed.
 
-    Raises ValueError if it is something else.
+    Raises ValueError for any other value.
 
     Examples
     --------
@@ -89,18 +89,18 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse a value that is neither True nor False.
+    """Reject a value that is neither True nor False.
 
-    Raises ValueError if it is something else.
+    Raises ValueError for any other value.
     """
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={shown(value)} must be True or False.")
 
 
 def check_positive(name: str, value: Any, unit: str = "") -> None:
-    """Refuse a value that is not a positive finite number.
+    """Reject a value that is not a positive finite number.
 
-    Raises ValueError if it is something else.
+    Raises ValueError for any other value.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def check_positive(name: str, value: Any, unit: str = "") -> None:
 
 
 def check_eps(name: str, value: Any) -> None:
-    """Refuse what is no privacy parameter that a mechanism can be proved for.
+    """Reject a privacy parameter for which no mechanism can be proved.
 
     Raises ValueError if it is not a positive finite number, or so small that reports could reveal
     nothing.
@@ -134,7 +134,7 @@ def check_eps(name: str, value: Any) -> None:
 
 
 def check_beta(name: str, value: Any) -> float:
-    """Return how often a set may miss, as a float; refuse what is no such probability.
+    """Return beta as a float; reject invalid probabilities.
 
     Raises ValueError if it is not between 0 and 1, or smaller than 1e-300.
 
@@ -156,10 +156,10 @@ def check_beta(name: str, value: Any) -> float:
 
 
 def check_seed(random_state: Any) -> None:
-    """Refuse what is not a source of randomness.
+    """Reject anything that is not a source of randomness.
 
     Raises ValueError if it is not None, an integer >= 0, or a `Generator` or `RandomState` of
-    NumPy. A truth value is not a number: False would be the seed 0, and reads like None.
+    NumPy. Booleans are rejected, because False would be the seed 0 but reads like None.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def check_seed(random_state: Any) -> None:
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
-    """Make a generator of a seed, for simulations.
+    """Make a generator from a seed, for simulations.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def generator_of(random_state: Any) -> np.random.Generator:
 
 
 def at_most(value: float, spec: str = ".9g") -> str:
-    """Write an upper bound: the text is never below the value.
+    """Format an upper bound, rounded upwards.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def at_most(value: float, spec: str = ".9g") -> str:
 
 
 def at_least(value: float, spec: str = ".9g") -> str:
-    """Write a lower bound: the text is never above the value; see :func:`at_most`.
+    """Format a lower bound, rounded downwards; see :func:`at_most`.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def at_least(value: float, spec: str = ".9g") -> str:
 
 
 def p_in_words(p_value: float) -> str:
-    """Write a p-value, rounded upwards.
+    """Format a p-value, rounded upwards.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def p_in_words(p_value: float) -> str:
 
 
 def in_digits(value: float, digits: int = 4) -> str:
-    """Write a number in as many digits, up to ten million with all those before the point.
+    """Format a number with this many digits, in full before the decimal point up to ten million.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def in_digits(value: float, digits: int = 4) -> str:
 
 
 def decimals(sizes: Iterable[float], largest: float, digits: int) -> int:
-    """Return the number of decimals with which the smallest size has this many digits.
+    """Return the number of decimals for this many digits of the smallest size.
 
     Numbers in one column have the same number of decimals. `largest` has at most seven digits.
 
@@ -262,7 +262,8 @@ def decimals(sizes: Iterable[float], largest: float, digits: int) -> int:
 def _rounded(value: float, spec: str, rounding: str) -> str:
     if not math.isfinite(value):
         return format(float(value), spec)
-    # As Python writes it, so that 0.1 stays 0.1: what is read back is never on the other side.
+    # As Python writes it, so that 0.1 remains 0.1: the text is never on the other side of the
+    # value.
     exact, digits = Decimal(repr(float(value))), int(spec[1:-1])
     if spec.endswith("f"):
         context = Context(prec=400, rounding=rounding)  # the largest floats have 309 digits
@@ -271,19 +272,19 @@ def _rounded(value: float, spec: str, rounding: str) -> str:
 
 
 def check_level(level: Any) -> float:
-    """Refuse what is not a confidence level."""
+    """Reject an invalid confidence level."""
     if not (is_finite(level) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r} must be a number between 0 and 1.")
     return float(level)
 
 
 def sidak(level: float, k: int) -> float:
-    """Level of each of k intervals that hold at once with a probability (Šidák's bound)."""
+    """Level of each of k intervals for a simultaneous level (Šidák's bound)."""
     return float(level ** (1.0 / max(k, 1)))
 
 
 def as_list(columns: Any) -> list[Any]:
-    """List columns that are given as one or several."""
+    """Return a list of columns from one or several."""
     if columns is None:
         return []
     return list(columns) if isinstance(columns, list | tuple) else [columns]

@@ -1,13 +1,13 @@
-r"""Audits: a lower bound on what a black box leaks, from its reports alone.
+r"""Audits: a lower bound on the leakage of a black box, from its reports.
 
-An audit is not a proof of privacy; the certificate is. It tests whether the reports that are drawn
-are those of the mechanism that was certified, drawn again in each call.
+An audit is not a proof of privacy; the certificate is. It tests whether reports follow the
+certified mechanism and are drawn anew in each call.
 
 **The bound.** Every event A, a set of reports, and every pair of secrets satisfy
-:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. A quarter of the records, the pilot, chooses the pair and
-the event; the other records are all of that pair, and Clopper and Pearson's interval for each of
-the two probabilities bounds their ratio. The choice does not depend on the records of the test, so
-the number of events to choose from does not matter.
+:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. A quarter of the records, the pilot, serves to choose the
+pair and the event. The other records are all of that pair, and Clopper and Pearson's intervals for
+the two probabilities bound their ratio. The choice does not depend on the records of the test, so
+the number of candidate events does not matter.
 """
 
 import copy
@@ -53,15 +53,16 @@ from skrldp.sanitizers.access import (
 __all__ = ["Audit", "Bound", "Check", "audit"]
 
 
-_PILOT = 0.25  # of the records of a bound
-_LEAST = 16  # records of each group in the pilot
-_MOST_GROUPS = 32  # that one pilot looks at: more are chosen at random
-_FEWEST = 200  # records of an audit
-_CHECKS = 3  # that can fail by chance: mechanism, repeats, unknown
-_STRENGTHS = 10.0 ** np.arange(6)  # of Dirichlet distributions around the mechanism's columns
-_BARE = 0.5 ** np.arange(12)[:, None]  # shares of records that are reported without noise
-_ROWS = 64  # with each unknown value, at least; and one in a hundred of the records
-_ENTRIES = 4_000_000  # of one call's reports, and of the part of a mechanism that is compared
+_PILOT = 0.25  # share of a bound's records
+_LEAST = 16  # minimum records of each group in the pilot
+_MOST_GROUPS = 32  # maximum number of groups in a pilot; more are sampled
+_FEWEST = 200  # maximum number of records of an audit
+_CHECKS = 3  # number of checks that can fail by chance: mechanism, repeats, unknown
+# Concentrations of Dirichlet distributions around the mechanism's columns
+_STRENGTHS = 10.0 ** np.arange(6)
+_BARE = 0.5 ** np.arange(12)[:, None]  # candidate shares of records reported without noise
+_ROWS = 64  # minimum number of records with each unknown value; otherwise one in a hundred
+_ENTRIES = 4_000_000  # maximum size of one call's reports, and of the compared part of a mechanism
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,12 @@ class Check:
     name : str
         "bound", "mechanism", "repeats", "unknown" or "random_state".
     passed : bool
-        Whether there was no fault.
+        Whether no fault was found.
     p_value : float
         Upper bound on the probability of such an observation if there is no fault; 0 for a certain
         fault.
     message : str
-        What was found.
+        Description of the result.
     """
 
     name: str
@@ -89,20 +90,20 @@ class Check:
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound on the leakage that one claim is about.
+    """A lower bound on the leakage for one claim.
 
     Attributes
     ----------
     claim : Claim
-        What is claimed; a function about which nothing is claimed has an infinite ``claim.eps``.
+        The claim; for a function without a claim, ``claim.eps`` is infinite.
     eps : float
         Lower bound on the leakage, in nats.
     secrets : (secret, secret)
         The pair: the event is more probable under the first.
     event : tuple
-        The reports that make up the event, each as it came: a scalar if it has one column.
+        The reports that form the event, in their original form: scalars if they have one column.
     counts, totals : (int, int)
-        How many of the records of each secret had such a report.
+        Number of records of each secret with such a report, and of all its records.
     """
 
     claim: Claim
@@ -115,17 +116,17 @@ class Bound:
 
 @dataclass(frozen=True)
 class Audit:
-    """What samples show of a black box's leakage; made by :func:`audit`.
+    """The result of an audit; returned by :func:`audit`.
 
     Attributes
     ----------
     subject : str
-        What was audited.
+        Name of the audited object.
     level : float
         Confidence. If there is no fault, then with at least this probability no bound exceeds the
         leakage and all checks pass.
     n : int
-        Number of records of each bound and of each check.
+        Number of records for each bound and each check.
     bounds : tuple of Bound
         One for each claim. The first is about observers who know only the report.
     checks : tuple of Check
@@ -140,12 +141,12 @@ class Audit:
 
     @property
     def eps(self) -> float:
-        """Lower bound on what a report leaks to an observer who knows nothing else, in nats."""
+        """Lower bound on a report's leakage to an observer who knows nothing else, in nats."""
         return self.bounds[0].eps
 
     @property
     def eps_claimed(self) -> float:
-        """What this leakage should not exceed, in nats; infinite if nothing is claimed."""
+        """Claimed upper bound on this leakage, in nats; infinite if nothing is claimed."""
         return self.bounds[0].claim.eps
 
     @property
@@ -155,7 +156,7 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether no fault was found. This is no proof of privacy: the certificate is."""
+        """Whether no fault was found. This is not a proof of privacy, unlike the certificate."""
         return not self.findings
 
     def __repr__(self) -> str:
@@ -204,52 +205,53 @@ def audit(
     mechanism: Mechanism | None = None,
     random_state: Any = None,
 ) -> Audit:
-    r"""Bound from below what a sanitizer, or any black box, leaks, and check its randomness.
+    r"""Bound the leakage of a sanitizer, or any black box, from below, and check its randomness.
 
     Records are drawn from the public distribution, and their reports are counted. Some of the
     records serve to choose the pair of secrets and the event A, a set of reports, with the largest
-    ratio; the others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's
-    intervals. Then the draws are checked: whether reports follow the certified mechanism, whether
-    each call draws again, and whether unknown values are refused.
+    ratio. The others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's
+    intervals. Then the draws are checked: whether reports follow the certified mechanism, each call
+    draws anew, and unknown values are rejected.
 
-    **An audit proves no privacy**; the certificate does. An audit finds faults in the sampling.
+    **An audit does not prove privacy**; the certificate does. An audit finds faults in the
+    sampling.
 
     Parameters
     ----------
     sanitizer : sanitizer or callable
-        A fitted sanitizer, or a Pipeline that ends in one, or either in a FrozenEstimator. Of a
-        pipeline, the last step alone is audited, on records in the form which that step receives.
-        Or a function, such as a whole pipeline's `transform`, that maps an array of records, with
-        the columns of S first and those of U next, to as many reports: an array, a list or a data
-        frame.
+        A fitted sanitizer, a Pipeline that ends in one, or either in a FrozenEstimator. For a
+        pipeline, only the last step is audited, on records in the form that it receives.
+        Alternatively, a function, such as a whole pipeline's `transform`, that maps an array of
+        records, with the columns of S followed by those of U, to one report each: an array, a list
+        or a data frame.
     n : int, default=100_000
         Number of records for each bound, and for each of the checks.
     distribution : JointDistribution, optional
-        Of a function: the distribution of (S, U) to draw records from, whose names are the values
-        of the records. A sanitizer has its own, `joint_`.
+        For a function: the distribution of (S, U) from which records are drawn, with the values of
+        the records as names. For a sanitizer, this is `joint_`.
     eps : float, optional
-        Of a function: the claim, in nats, about observers who know only the report. A
-        sanitizer has the claims of its certificate, each of which gets its own bound.
+        For a function: the claim, in nats, about observers who know only the report. For a
+        sanitizer, each claim of its certificate is tested by a separate bound.
     level : float, default=0.95
-        Confidence. Half of ``1 - level`` is spent on the bounds, the rest on the checks.
+        Confidence. Half of ``1 - level`` is for the bounds, the rest for the checks.
     mechanism : Mechanism, optional
-        Of a function: the mechanism that its reports should follow. They must be numbers of its
-        symbols, and its secrets and values those of the distribution. The default of `eps` is then
-        what it leaks at the distribution. A sanitizer has its own, `mechanism_`.
+        For a function: the mechanism that its reports should follow. The reports must be indices of
+        its symbols, and its secrets and values those of the distribution. The default of `eps` is
+        then its leakage at the distribution. For a sanitizer, this is `mechanism_`.
     random_state : None, int or numpy Generator
         For drawing the records; the sanitizer uses its own randomness.
 
     Returns
     -------
     Audit
-        ``eps`` is the lower bound; ``passed`` and ``findings`` state whether there are faults.
+        ``eps`` is the lower bound; ``passed`` and ``findings`` tell whether there are faults.
 
     Raises
     ------
     TypeError
-        If there is nothing to audit, or the reports are no table.
+        If there is nothing to audit, or the reports are not a table.
     ValueError
-        If a parameter is not as described, or records are not reported one by one.
+        If a parameter is invalid, or the number of reports is not that of records.
     NotFittedError
         If the sanitizer has not been fitted.
 
@@ -322,28 +324,28 @@ def _check_parameters(n: Any, eps: Any, level: Any) -> None:
 # --- What is audited -----------------------------------------------------------------------------
 
 
-_HERE = Around("renyi", {"alpha": 1.0, "radius": 0.0}, "given")  # the distribution alone
+_HERE = Around("renyi", {"alpha": 1.0, "radius": 0.0}, "given")  # only the distribution
 
 
 def claims_of(sanitizer: Any) -> list[Claim]:
-    """List the claims that are tested: on one report, and to observers who know columns."""
+    """List the tested claims: about one report, and about observers who know columns."""
     claims = sanitizer.certificate_.claims
     return [claim for claim in (claims.main, claims.known) if claim is not None]
 
 
 class _Numbers:
-    """Numbers of the different reports."""
+    """Indices of the distinct reports."""
 
     def __init__(self) -> None:
         self.of_row: dict[tuple[Any, ...], int] = {}
 
     def row(self, number: int) -> Any:
-        """Return a report as it came: a scalar if it has one column, a tuple if several."""
+        """Return a report in its original form: a scalar for one column, otherwise a tuple."""
         row = list(self.of_row)[number]
         return row[0] if len(row) == 1 else row
 
     def add(self, reports: Any, n_rows: int) -> Integers:
-        """Return the numbers of the reports about some records, shape (n_rows,)."""
+        """Return the indices of the reports about records, shape (n_rows,)."""
         rows, index = _rows_of(reports)
         if len(index) != n_rows:
             raise ValueError(
@@ -364,7 +366,7 @@ class _Numbers:
 
 
 def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
-    """Read a table of reports of any form: rows, and which of them each report is."""
+    """Read a table of reports of any form: distinct rows, and each report's index among them."""
     frame = nw.from_native(reports, pass_through=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
         rows = (frame.to_frame() if isinstance(frame, nw.Series) else frame).rows()
@@ -388,19 +390,19 @@ def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
 
 @dataclass(frozen=True, eq=False)
 class _BlackBox:
-    """What maps records to reports, and how its records are written."""
+    """A function from records to reports, and the format of its records."""
 
     report: Callable[[Any], Any]  # maps a table of records to their reports
     joint: JointDistribution  # a record's cell has code ``s * a2 + u``
-    write: Callable[..., Any]  # writes records that have some cells, or a strange value in a column
+    write: Callable[..., Any]  # writes records of given cells, or with an unusual value in a column
     columns: list[tuple[Any, bool, tuple[Any, ...]]]  # names, whether sensitive, known values
-    mechanism: Mechanism | None  # what the reports should follow, if that is known
+    mechanism: Mechanism | None  # the mechanism that the reports should follow, if known
     numbers: _Numbers
-    symbols: Integers  # (b,), number of the report that each symbol is written as; the first ones
+    symbols: Integers  # (b,), index of the report as which each symbol is written; the first ones
     step: int = _ENTRIES  # records in one call
 
     def reports(self, cells: Integers) -> Integers:
-        """Have records with these cells reported; return the reports' numbers."""
+        """Report records with these cells; return the reports' indices."""
         starts = range(0, len(cells), self.step)
         batches = [cells[start : start + self.step] for start in starts]
         numbers = [
@@ -409,7 +411,7 @@ class _BlackBox:
         return np.concatenate(numbers)
 
     def expected(self, cells: Integers) -> Floats:
-        """Probability of each of the mechanism's reports (rows) in some cells (columns)."""
+        """Probability of each of the mechanism's reports (rows) in given cells (columns)."""
         assert self.mechanism is not None
         probabilities = np.zeros((int(self.symbols.max()) + 1, len(cells)))
         np.add.at(probabilities, self.symbols, self.mechanism.form.columns(cells))
@@ -442,7 +444,7 @@ def _of_sanitizer(sanitizer: Any) -> _BlackBox:
 def _of_function(
     function: Any, joint: Any, mechanism: Mechanism | None, eps: float | None
 ) -> tuple[_BlackBox, list[Claim]]:
-    """Return a function as a black box, and what is claimed of it."""
+    """Return a function as a black box, with its claims."""
     if not callable(function) or isinstance(function, type):
         name = getattr(function, "__name__", type(function).__name__)
         remedy = ""
@@ -496,7 +498,7 @@ def _several(value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Records with one secret, and one value of what the observer knows."""
+    """Records with the same secret and the same known values."""
 
     known: int
     secret: int
@@ -504,7 +506,7 @@ class _Group:
 
 
 def _groups(box: _BlackBox, claim: Claim, generator: np.random.Generator) -> list[_Group]:
-    """List the groups that have another one to compare with, or some at random."""
+    """List the groups that have another one for comparison, or a random sample of them."""
     groups: list[_Group] = []
     of_u = [name for name, sensitive, _ in box.columns if not sensitive]
     positions = [position for position, name in enumerate(of_u) if name in claim.known]
@@ -535,7 +537,7 @@ def _bound_leakage(
     miss: float,
     generator: np.random.Generator,
 ) -> Bound:
-    """Bound the leakage of the worst pair of groups from below, wrong with chance `miss`."""
+    """Bound the leakage of the worst pair of groups from below, with error probability `miss`."""
     a2 = len(box.joint.values)
 
     def drawn(chosen: Sequence[_Group], size: int) -> list[Integers]:
@@ -571,8 +573,8 @@ def _choose(
 ) -> tuple[tuple[_Group, _Group], Integers]:
     """Choose the pair of groups and the event of the largest expected bound.
 
-    The events of a pair are the first few reports in the order of their ratio on one half of the
-    pilot; the other half judges them.
+    The candidate events of a pair are the first few reports in the order of their ratio in one half
+    of the pilot; the other half evaluates them.
     """
     distinct, codes = np.unique(np.stack(pilot), return_inverse=True)
     halves = []
@@ -598,7 +600,7 @@ def _choose(
 
 
 def _clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]:
-    """Bound a probability on both sides, each wrong with probability at most `miss`."""
+    """Bound a probability on both sides, each with error probability at most `miss`."""
     low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, miss))
     high = 1.0 if count == total else float(betainccinv(count + 1, total - count, miss))
     return low, high
@@ -622,7 +624,7 @@ def _check_bound(bound: Bound, miss: float) -> Check:
 def _check_draws(
     box: _BlackBox, n: int, share: float, generator: np.random.Generator
 ) -> list[Check]:
-    """Make all checks but the bounds; each raises a false alarm with probability `share`."""
+    """Make all checks except the bounds; each raises a false alarm with probability `share`."""
 
     def check(name: str, p_value: float, fault: str, fine: str) -> Check:
         passed = p_value > share
@@ -630,7 +632,7 @@ def _check_draws(
 
     max_cells = max(16, _ENTRIES // max(1, len(box.symbols)))
     cells = np.sort(generator.permutation(box.joint.counts.size)[:max_cells])
-    # Records of places 2i and 2i + 1 are of the same cell.
+    # Records 2i and 2i + 1 are of the same cell.
     drawn_cells = np.resize(generator.permutation(cells), -(-n // 2))
     drawn_cells = np.repeat(generator.permutation(drawn_cells), 2)
     first, second = box.reports(drawn_cells), box.reports(drawn_cells)
@@ -654,11 +656,11 @@ def _check_draws(
 
 
 def _check_repeats(first: Integers, second: Integers) -> float:
-    """Bound the p-value of two calls' reports about the same records agreeing by chance.
+    """Bound the p-value of the agreement between two calls' reports about the same records.
 
-    Let y and z be reports of one cell from one call, and x the report from the other call in the
-    place of y. If draws are independent, y and z are exchangeable given x: whether x agrees with y
-    alone or with z alone is a fair coin, whatever the mechanism is.
+    Let y and z be reports of one cell from one call, and x the report from the other call at the
+    position of y. If draws are independent, y and z are exchangeable given x, so that for every
+    mechanism x agrees only with y or only with z with equal probability.
     """
     aligned, crossed = first[::2] == second[::2], first[::2] == second[1::2]
     tossed = aligned != crossed
@@ -672,7 +674,7 @@ def _check_mechanism(
     """Test whether reports of records with cells `places` (n,) follow the mechanism."""
     expected, n = box.expected(cells), len(reports)
     foreign = np.flatnonzero(reports >= len(expected))
-    if foreign.size:  # the mechanism's own have the first numbers
+    if foreign.size:  # the mechanism's own have the first indices
         report = box.numbers.row(int(reports[foreign[0]]))
         words = f"{foreign.size:,} of {n:,} reports are not the mechanism's, such as {report!r}"
         return 0.0, words
@@ -708,7 +710,7 @@ def _evidence(expected: Floats, row: Indices, column: Indices, counts: Integers)
     ratios += (gammaln(strength * rates + counts) - gammaln(strength * rates)).sum(axis=1)
     ratios -= counts @ np.log(rates)
     bare = (expected.argmax(axis=0)[column] == row) / expected.max(axis=0)[column]
-    with np.errstate(divide="ignore"):  # without any noise, other reports are impossible
+    with np.errstate(divide="ignore"):  # without noise, other reports are impossible
         ratios = np.append(ratios, np.log(1.0 - _BARE + _BARE * bare) @ counts)
     return float(logsumexp(ratios) - math.log(len(ratios)))
 
@@ -717,9 +719,9 @@ def _evidence(expected: Floats, row: Indices, column: Indices, counts: Integers)
 
 
 def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tuple[float, str]:
-    """Pass values outside the alphabet, column by column, and examine the reports.
+    """Pass values outside the alphabet in each column, and examine the reports.
 
-    Returns (float, str): bound on the p-value, 0 for a certain fault, and what was found.
+    Returns (float, str): bound on the p-value, 0 for a certain fault, and a description.
     """
     worst, every = (1.0, ""), box.joint.counts.size
     trials = [(i, v) for i, (_, _, known) in enumerate(box.columns) for v in _strange_values(known)]
@@ -727,9 +729,9 @@ def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tu
         cells = generator.integers(every, size=max(_ROWS, n // 100))
         try:
             records = box.write(cells, strange=(position, value))
-            # A copy, as the black box may write into what it is given.
+            # A copy, because the black box may modify its input.
             answer = box.report(copy.deepcopy(records))
-        except Exception:  # the library cannot hold the value, or nothing was reported
+        except Exception:  # the library cannot represent the value, or nothing was reported
             continue
         reports = box.numbers.add(answer, len(cells))
         p_value, words = _check_answer(box, records, reports, value)
@@ -765,12 +767,12 @@ def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -
 
 
 def _no_draws(name: Any, knots: Any, n: int) -> Any:
-    """Return draws for records whose numbers are knots, which need none."""
+    """Return draws for records whose numbers are knots, which need no rounding."""
     return np.zeros(n, dtype=np.uint32)
 
 
 def _strange_values(known: Sequence[Any]) -> list[Any]:
-    """Values outside a column's categories: one of the same type, and a missing one."""
+    """Values outside a column's categories: one of the same type, and a missing value."""
     present = [value for value in known if value is not None]
     strange: list[Any] = [] if len(present) < len(known) else [None]
     if all(isinstance(value, int | float) for value in present):

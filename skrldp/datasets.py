@@ -1,4 +1,4 @@
-"""Tables for examples: real records whose sensitive column nobody wants to publish."""
+"""Tables for examples: real records with a sensitive column."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ def load_affairs(
 ) -> "tuple[pd.DataFrame, pd.DataFrame, dict[str, list[Any]]]":
     """Load a survey of 6,366 married women, in which the secret is whether a woman has an affair.
 
-    The women are shuffled, always in the same way, and split into halves: a public table, and
-    records that stand for what people would enter on their own devices. statsmodels contains the
+    The women are shuffled, always in the same order, and split into halves: a public table, and
+    records that represent what people would enter on their own devices. statsmodels contains the
     survey (Redbook, 1974; R. Fair, "A theory of extramarital affairs", 1978).
 
     Parameters
@@ -30,11 +30,11 @@ def load_affairs(
     Returns
     -------
     public : pandas.DataFrame of shape (3183, n_columns)
-        Records to design a mechanism from.
+        Records for the design of a mechanism.
     private : pandas.DataFrame of shape (3183, n_columns)
         Records to report.
     answers : dict
-        The categories of each column, for ``categories=``: they belong to the questionnaire, so
+        The categories of each column, for ``categories=``. They come from the questionnaire, so
         they do not depend on the records.
 
     Raises

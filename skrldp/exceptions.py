@@ -10,7 +10,7 @@ class InfeasibleError(SkrldpError):
 
 
 class SolverError(SkrldpError):
-    """A solver failed; the message names the problem and what to try."""
+    """A solver failed; the message names the problem and a remedy."""
 
 
 class CertificateError(SkrldpError):
@@ -18,8 +18,8 @@ class CertificateError(SkrldpError):
 
 
 class ReportLimitError(SkrldpError):
-    """As many reports about a person as are allowed were made."""
+    """A person has used all allowed reports."""
 
 
 class PrivacyLeakWarning(UserWarning):
-    """The result protects less than a user may think."""
+    """The result protects less than a user may expect."""

@@ -1,4 +1,4 @@
-"""The choice of ε by cross-validation, and of the number of reports, for a wanted precision."""
+"""The choice of ε by cross-validation, and of the number of reports, for a required precision."""
 
 import math
 from collections.abc import Mapping
@@ -22,17 +22,17 @@ __all__ = [
     "smallest_n",
 ]
 
-# Shares of all people that pilots and middle phases are tried with: sixteen designs. Errors change
-# by a few percent from each to the next; twice as many of both take four times as long.
+# Candidate shares of people for the pilot and the middle phase: sixteen designs. Errors change by a
+# few percent between neighbours; twice as many of both take four times as long.
 _PILOTS, _MIDDLES = (0.02, 0.05, 0.1, 0.2), (0.0, 0.15, 0.3)
 
 _SUMMARIES = ("worst", "rms")
-_MOST_REPORTS = 2**53  # larger integers are not exact as floats
+_MOST_REPORTS = 2**53  # larger integers are not exact floats
 
 
 @dataclass(frozen=True)
 class _SmallestEps:
-    """The `refit` callable, as a class so that a search with it can be printed and pickled."""
+    """The `refit` callable, a class so that a search with it can be printed and pickled."""
 
     tolerance: float | str
     scoring: str | None
@@ -77,46 +77,46 @@ def smallest_eps(
     param: str | None = None,
     std_error: float | None = None,
 ) -> Any:
-    """Make a `refit` for ``GridSearchCV`` that picks the smallest ε which is useful enough.
+    """Make a `refit` for ``GridSearchCV`` that selects the smallest ε of sufficient utility.
 
-    By utility alone, a search always prefers the largest ε. This callable takes the candidate with
-    the smallest ε among those whose mean score is within a tolerance of the best mean score; among
-    several with this ε, the one with the best score.
+    By utility alone, a search always prefers the largest ε. This callable selects the candidate
+    with the smallest ε among those whose mean score is within a tolerance of the best mean score
+    and, among several with this ε, the one with the best score.
 
     Parameters
     ----------
     tolerance : float or "std", default=0.05
-        How much of the score may be given up. A number is a fraction of the best score's absolute
-        value: with 0.05, a score of 0.60 is as good as 0.63, and a distortion of 2.1 as good as
-        2.0. "std" is one standard deviation of the best candidate's scores over the folds.
+        Tolerance of the score. A number is a fraction of the best score's absolute value: with
+        0.05, a score of 0.60 is as good as 0.63, and a distortion of 2.1 as good as 2.0. "std" is
+        one standard deviation of the best candidate's scores over the folds.
     scoring : str, optional
         Name of the score to use, if the search has several.
     param : str, optional
-        Name of the parameter that is ε, such as ``"priv__eps"``. None takes the one that is called
-        ``eps`` or ends in ``__eps``.
+        Name of the parameter ε, such as ``"priv__eps"``. None finds the one named ``eps`` or ending
+        in ``__eps``.
     std_error : float, optional
-        A wanted standard error, instead of the tolerance: the smallest ε is taken whose mean
-        error is at most this. The score must be that of :func:`neg_std_error_scorer`.
+        Required standard error, instead of the tolerance: the smallest ε with at most this mean
+        error is selected. The score must be that of :func:`neg_std_error_scorer`.
 
     Returns
     -------
     callable
-        Maps ``cv_results_`` to the index of the chosen candidate.
+        Function from ``cv_results_`` to the index of the selected candidate.
 
     Raises
     ------
     ValueError
-        If the tolerance or the error is not as described; by the search, if ε, the score or a
-        candidate with a score cannot be found, or no candidate has so small an error.
+        If the tolerance or the error is invalid; by the search, if ε, the score or a candidate with
+        a score cannot be found, or all candidates have larger errors.
 
     Notes
     -----
-    **Search on public data only.** Scores and the choice depend on every record that the search is
-    given, and this dependence is not private. The sanitizers' own scores need no private record:
-    they are computed at the distribution of the public records left out of the fold.
+    **Search on public data only.** Scores and the choice depend on every record passed to the
+    search, and this dependence is not private. The sanitizers' scores need no private records,
+    because they are computed at the distribution of the held-out public records.
 
     A fold has fewer public records than the whole table, so its uncertainty set is larger and its
-    utility smaller. A fit on folds that lack a rare value fails on the fold that has it: give
+    utility smaller. A fit on folds without a rare value fails on the fold that contains it: pass
     `categories`, or columns whose dtype lists its levels (category, Enum). If U or S has several
     columns, a combination is missing more often than a value: ``categories="product"`` allows all
     combinations. Shuffle a sorted table, as by ``cv=KFold(5, shuffle=True)``.
@@ -132,8 +132,8 @@ def smallest_eps(
     >>> search.fit(X).best_params_
     {'eps': 8.0}
 
-    Or the smallest ε with which 10,000 reports tell each value's share with an error of at most
-    0.01:
+    The smallest ε for which 10,000 reports estimate each value's share with a standard error of at
+    most 0.01:
 
     >>> from skrldp.model_selection import neg_std_error_scorer
     >>> scorer = neg_std_error_scorer(part="nonsensitive", n=10_000)
@@ -157,7 +157,7 @@ def smallest_eps(
 
 
 def _wanted(std_error: float, best: float) -> float:
-    """Return the least score that is good enough for a wanted error, or say that none is."""
+    """Return the smallest score that meets a required error, or raise an error."""
     if best > 0.0:
         raise ValueError(
             f"the best score is {best:.4g}, which is not a negative standard error: search with "
@@ -231,7 +231,7 @@ def _scores(
 
 @dataclass(frozen=True)
 class _NegStdError:
-    """The scorer, as a class so that a search with it can be printed and pickled."""
+    """The scorer, a class so that a search with it can be printed and pickled."""
 
     columns: Any
     part: str
@@ -243,7 +243,8 @@ class _NegStdError:
         try:
             distribution = joint_of(estimator, X)
         except TypeError as error:  # the sanitizer is not the last step
-            return error  # not a number: a search raises at it, but makes NaN of what is raised
+            # Not a number, at which a search raises, whereas it converts exceptions to NaN
+            return error
         try:
             errors = expected_std_error(
                 estimator,
@@ -253,7 +254,7 @@ class _NegStdError:
                 by=self.by,
                 distribution=distribution,
             )
-        except ValueError as error:  # the columns, part or groups are at fault, and no record
+        except ValueError as error:  # the columns, part or groups are invalid, not the records
             return error
         summary = errors.max() if self.summary == "worst" else np.sqrt(np.mean(errors**2))
         return -float(summary) if np.isfinite(summary) else math.nan
@@ -272,39 +273,40 @@ def neg_std_error_scorer(
     n: float = 10_000,
     summary: str = "worst",
 ) -> Any:
-    """Make a scorer for ``GridSearchCV``: minus the standard error of what is to be estimated.
+    """Make a scorer for ``GridSearchCV``: minus the expected standard error of estimates.
 
-    A sanitizer's own score is the information that reports have about records, or their distance
-    from them. Neither says how well shares can be estimated from many reports: a sanitizer with
-    more information may be worse at that. This score is the error of
-    :func:`~skrldp.expected_std_error` at the distribution of the records that are left out.
+    A sanitizer's own score is the information in reports about records, or their distance. Neither
+    measures how precisely shares are estimated from many reports, for which a sanitizer with more
+    information may be worse. This score is the error of :func:`~skrldp.expected_std_error` at the
+    distribution of the held-out records.
 
     Parameters
     ----------
     columns : name, position, list of them, or None
-        Columns whose shares are wanted; None for a part of the record.
+        Columns whose shares are to be estimated; None for a part of the record.
     part : {"all", "sensitive", "nonsensitive"}, default="all"
         The part: X, S or U.
     by : name, position or list of them, optional
-        Columns that make groups of records: the shares are those within each group.
+        Columns that define groups of records, for shares within each group.
     n : int, default=10_000
-        Number of reports that there will be.
+        Expected number of reports.
     summary : {"worst", "rms"}, default="worst"
-        The largest of the shares' errors, or the root of the mean of their squares.
+        The largest of the shares' errors, or their root mean square.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y=None)`` for fitted sanitizers and pipelines that end in one. NaN
-        where the reports do not determine all of these shares: a search ranks that last and warns
-        of it. For columns that the records do not have, not a number but what is wrong: of what a
-        scorer raises, a search makes NaN, and then takes any candidate; at this it raises.
+        ``scorer(estimator, X, y=None)`` for fitted sanitizers and pipelines that end in one. NaN if
+        the reports do not determine all of these shares; a search warns about these candidates and
+        ranks them last. For invalid columns, the exception itself instead of a number: a search
+        would convert a raised exception to NaN and accept any candidate, but raises an error for
+        this value.
 
     Raises
     ------
     ValueError
-        If a parameter is not as described; by the search, whatever its `error_score`, where
-        :func:`~skrldp.expected_std_error` would, such as for columns that are not there.
+        If a parameter is invalid; by the search, whatever its `error_score`, for the errors of
+        :func:`~skrldp.expected_std_error`, such as missing columns.
 
     Notes
     -----
@@ -346,21 +348,21 @@ def smallest_n(
     by: Any = None,
     distribution: Any = None,
 ) -> int:
-    """Smallest number of reports for a standard error of each share, or to detect a difference.
+    """Return the smallest number of reports for a standard error of each share, or a difference.
 
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
-        What will make the reports.
+        The source of the reports.
     std_error : float, optional
-        The largest standard error that is good enough. Pass either this or `difference`.
+        Largest acceptable standard error. Pass either this or `difference`.
     difference : float, optional
-        The smallest difference of a share that is to be detected, such as 0.03 to distinguish 30 %
-        from 33 %: the interval then excludes the other value with probability `power`.
+        Smallest difference of a share to detect, such as 0.03 to distinguish 30 % from 33 %: the
+        interval then excludes the other value with probability `power`.
     power, level, waves
         As for :func:`detectable_difference`.
     columns, part, by, distribution
-        Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`.
+        The shares, and the distribution, as for :func:`~skrldp.expected_std_error`.
 
     Returns
     -------
@@ -369,10 +371,10 @@ def smallest_n(
     Raises
     ------
     TypeError
-        If `mechanism` is no such thing.
+        If `mechanism` is of a different type.
     ValueError
-        If the reports do not determine some of the shares, so that not a number suffices; if
-        `std_error` or `difference` is not positive, or both are given or none; as by
+        If the reports do not determine some of the shares, so that no number is sufficient; if
+        `std_error` or `difference` is not positive, or not exactly one is given; as by
         :func:`detectable_difference`.
 
     Examples
@@ -408,7 +410,7 @@ def smallest_n(
             "sanitizer, however many there are. Name their column in targets= of AOptimalSanitizer."
         )
     ratio = float(errors.max()) / largest
-    needed = ratio * ratio  # infinite where a power would be an error
+    needed = ratio * ratio  # infinite instead of an OverflowError
     if needed > _MOST_REPORTS:
         raise ValueError(
             f"{name}={wanted!r} would need more than 2**53 reports. Allow a larger one."
@@ -433,36 +435,35 @@ def detectable_difference(
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
-        What will make the reports.
+        The source of the reports.
     n : int
         Number of reports, in each wave.
     columns, part, by, distribution
-        Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`.
+        The shares, and the distribution, as for :func:`~skrldp.expected_std_error`.
     power : float, default=0.8
-        Probability that a share which differs so much is found to differ.
+        Probability of detecting a difference of this size.
     level : float, default=0.95
         Confidence level of the interval that must exclude the other value.
     waves : {1, 2}, default=1
-        1 if a share is compared with a known value, 2 if two waves of `n` different people are
-        compared with each other.
+        1 to compare a share with a known value, 2 to compare two waves of `n` different people.
 
     Returns
     -------
     array of shape (k,)
-        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite where the reports do
-        not determine the share.
+        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite if the reports do not
+        determine the share.
 
     Raises
     ------
     TypeError, ValueError
-        If the power is not between 0.5 and 1, the level not between 0 and 1, or `waves` is another
-        number; as by :func:`~skrldp.expected_std_error`.
+        If the power is not between 0.5 and 1, the level not between 0 and 1, or `waves` not 1 or 2;
+        as by :func:`~skrldp.expected_std_error`.
 
     Notes
     -----
     The difference is the sum of two normal quantiles (2.80 by default) times the standard error.
-    That error is the one at `distribution`. If a share is nearly 0, pass the distribution that
-    you expect instead.
+    That error is the one at `distribution`. If a share is nearly 0, pass the expected distribution
+    instead.
 
     Examples
     --------
@@ -478,7 +479,7 @@ def detectable_difference(
 
 
 def _errors_apart(power: Any, level: Any, waves: Any) -> float:
-    """Return how many standard errors of a wave a detectable difference is."""
+    """Return the detectable difference in standard errors of one wave."""
     if not (is_finite(power) and 0.5 <= power < 1.0):
         raise ValueError(f"power={shown(power)} must be a number from 0.5 to below 1, such as 0.8.")
     if waves not in (1, 2):
@@ -487,24 +488,24 @@ def _errors_apart(power: Any, level: Any, waves: Any) -> float:
 
 
 def phase_sizes(sanitizer: Any, n: int) -> tuple[int, int, int]:
-    """Find how many people to ask in each of three phases if there is no public table.
+    """Find the number of people to ask in each of three phases without a public table.
 
-    The first phase reports whole records, the second one all cells, and the third one what the
-    sanitizer is for. Designs are made for the reports that are expected if all cells are equally
-    likely, and the sizes with the least sum of variances in the third phase are taken.
+    The first phase protects whole records, the second estimates all cells, and the third uses the
+    given sanitizer. Candidate sizes are compared by designs for the reports expected if all cells
+    are equally likely; those with the smallest sum of variances in the third phase are returned.
 
     Parameters
     ----------
     sanitizer : AOptimalSanitizer
-        The design of the third phase, with `categories`; it is not fitted. Some twenty designs of
-        this kind are made.
+        The design of the third phase, with `categories`, not fitted. About twenty such designs are
+        computed.
     n : int
         Number of people in all phases together.
 
     Returns
     -------
     tuple of int
-        Numbers of people in the first, second (0: leave it out) and third phase.
+        Numbers of people in the first, second (0 to omit it) and third phase.
 
     Raises
     ------

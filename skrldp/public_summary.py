@@ -1,7 +1,7 @@
-"""What estimates need of the public table: it goes into a mechanism's JSON, and no client reads it.
+"""The summary of a public table for estimates, in a mechanism's JSON; clients ignore it.
 
-Estimators weight reports so that the variance is least at the public distribution, and compare the
-population with it. Reports do not depend on it, so that no digest does either.
+Estimators use weights of reports with the smallest variance at the public distribution, and compare
+the population with it. Reports do not depend on it, and therefore neither do digests.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from skrldp._arrays import ReadOnly, read_only
 from skrldp._typing import Floats
 
-MOST_RECORDS = 2**53  # up to here float64 holds every integer, so that no count is rounded
+MOST_RECORDS = 2**53  # float64 represents all integers up to here, so that no count is rounded
 
 
 @dataclass(frozen=True)
 class PublicNumbers:
-    """What the public records say of the numbers in a column's bins, or of their rounding.
+    """The public records' means within a column's bins, or the variance of rounding to knots.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class PublicNumbers:
 
 @dataclass(frozen=True, eq=False)
 class PublicSummary(ReadOnly):
-    """Counts of the public table by cell, and how many records they are worth.
+    """Counts of the public table by cell, and their effective number of records.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class PublicSummary(ReadOnly):
     survey_records : int or None
         For surveys, the number of records; None if the counts are records.
     survey_size : float or None
-        For surveys, the effective number of independent records; None if that is
-        not known, as for tables of very many cells.
+        For surveys, the effective number of independent records; None if unknown, as for tables of
+        very many cells.
     numbers : tuple or None
-        For each column with bins or knots of numbers its :class:`PublicNumbers`, else None. None if
-        all columns have None.
+        For each column with bins or knots of numbers its :class:`PublicNumbers`, otherwise None.
+        None if all columns have None.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class PublicSummary(ReadOnly):
         counts = self.counts
         if counts.ndim != 2 or counts.dtype != np.int64 or not counts.size or counts.min() < 0:
             raise ValueError("public counts must be a table of integers, none negative.")
-        # The sum of floats cannot overflow; where it is small enough, the exact sum cannot either.
+        # The sum of floats cannot overflow; if it is small enough, neither can the exact sum.
         if counts.sum(dtype=float) > MOST_RECORDS or not 0 < counts.sum() <= MOST_RECORDS:
             raise ValueError("public counts must sum to between 1 and 2**53 records.")
         n, size = self.survey_records, self.survey_size
@@ -118,7 +118,7 @@ class PublicSummary(ReadOnly):
 
     def smoothed(self, records: float = 0.5) -> Floats:
         """Distribution of (S, U) after adding records, spread evenly over all cells: (a1, a2)."""
-        share = 1.0 / (1.0 + records)  # so that nothing overflows
+        share = 1.0 / (1.0 + records)  # to avoid overflow
         is_survey = self.survey_records is not None
         counts = self.n * self.probabilities if is_survey else self.counts
         weights = share * counts + records * share / self.counts.size

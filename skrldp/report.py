@@ -1,6 +1,6 @@
-"""The privacy report: what a fitted sanitizer promises, and what it does not, in three layers.
+"""The privacy report: a fitted sanitizer's guarantees, and their limits, in three layers.
 
-Five sentences for who decides on a survey, tables for an engineer, and everything as JSON.
+It has five sentences for those who decide on a survey, tables for engineers, and JSON.
 """
 
 import math
@@ -53,17 +53,17 @@ from skrldp.sanitizers.parameters import MOST_CELLS_OF_DESIGNS, default_uncertai
 from skrldp.sanitizers.warnings import explain_limit, explain_rare_cells
 from skrldp.targets import target_in_words
 
-_NAMED = 5  # secrets, blocks and warnings of blocks that are named
-_ALL_SHOWN = 8  # secrets; of more, the two extremes are shown
-_LITTLE = 0.5  # of the share over all records: groups below it are warned of
-_NOTHING = 5e-4  # a share over all records below it is written as 0.0%
+_NAMED = 5  # maximum number of secrets, blocks and warnings of blocks to list
+_ALL_SHOWN = 8  # maximum number of secrets; with more, only the two extremes are shown
+_LITTLE = 0.5  # share of the overall information below which a group causes a warning
+_NOTHING = 5e-4  # smaller overall shares are written as 0.0%
 _MOST_CHARACTERS = 60  # of a parameter's value
 _ENTRIES = 20_000_000  # of the reports' distribution; the worst report is not searched for in more
 _WORK = 1 << 22  # products of rows for each number of reports: a few seconds at most
 N_REPORTS = 10_000
 _MOST_TARGETS = 50
-_USELESS = 1.0  # error of a share beyond which its estimate is useless
-# Multiplications beyond which a matrix is not decomposed here; that takes one or two seconds.
+_USELESS = 1.0  # standard error of a share above which its estimate is useless
+# Maximum multiplications for the decomposition of a matrix, which take one or two seconds.
 _MOST_WORK = 5e8
 _NOT_SAID = (
     "That what is assumed is true: neither the table nor a report can show how records were drawn.",
@@ -79,88 +79,88 @@ _NOT_SAID = (
 
 @dataclass(frozen=True, eq=False)
 class PrivacyReport(ReadOnly):
-    """What a fitted sanitizer promises; made by :func:`privacy_report`.
+    """The guarantees of a fitted sanitizer; returned by :func:`privacy_report`.
 
-    It begins with five sentences for who decides on a survey, and goes on with a table of the
-    claims and all numbers. Printing it gives text of at most 90 columns; notebooks show tables.
+    It begins with five sentences for those who decide on a survey, followed by a table of the
+    claims and all numbers. It prints as text of at most 90 columns, and as tables in notebooks.
 
     Attributes
     ----------
     sanitizer : str
         The sanitizer's class.
     digest : str
-        The digest of the mechanism, or of the manifest of blocks, that this is about.
+        The digest of the mechanism, or of the manifest of blocks.
     claims : Claims
-        All that is proved, also of 2, 3 and 10 reports about one person, with the sets of
-        distributions; all bounds are read from these.
+        All proved claims, including those about 2, 3 and 10 reports about one person, with the sets
+        of distributions; all bounds are read from these.
     sensitive, nonsensitive : tuple
-        The columns of S, which are protected, and those of U; positions where they have no names.
+        The columns of S, which are protected, and those of U; indices if they have no names.
     observe : str
-        What the mechanism sees of a person: "all", or "nonsensitive", U alone.
+        What the mechanism observes of a record: "all", or "nonsensitive" for U alone.
     eps_at_public : float or None
         Leakage at the public distribution, in nats; None if there are too many reports to compute
         it.
     eps_over_set : float or None
-        Where privacy is proved at the public distribution alone, what can leak over a confidence
-        set: the sanitizer's own, or the default one if it has none (of a survey, with its
-        asymptotic radius). None otherwise.
+        If privacy is proved at the public distribution alone, the leakage over a confidence set:
+        the sanitizer's, or the default one if it has none (for surveys, with its asymptotic
+        radius). None otherwise.
     eps_record : float
-        What a report reveals about the whole record at most, so about U too: the logarithm of the
-        largest factor by which it changes the odds of two records. Infinite if a report rules a
+        Upper bound on what a report reveals about the whole record, including U: the logarithm of
+        the largest factor by which it changes the odds of two records. Infinite if a report rules a
         record out.
     worst_distribution : array of shape (a1, a2)
         The worst distribution found.
     worst_pair : (secret, secret) or None
-        The two secrets whose odds a report changes most at that distribution; the report is more
+        The two secrets whose odds change most by a report at that distribution; the report is more
         probable given the first. None if there are too many reports to compute it.
     worst_report : object or None
         The report that changes these odds most.
     n, n_cells, zero_cells : int
-        Numbers of public records, of cells, and of cells without records.
+        Number of public records, of cells, and of cells without records.
     shape : (int, int)
-        Numbers of secrets and of values of U.
+        Number of secrets and of values of U.
     secrets, unseen_secrets : tuple
-        The secrets, in the order of the next three, and those without public records.
+        The secrets, in the order of the next three attributes, and those without public records.
     records_by_secret : array of shape (a1,)
-        Public records of each.
+        Number of public records of each.
     information_by_secret, normalized_information_by_secret : array of shape (a1,)
-        I(U; Y | S=s) at the public distribution, in nats, and as a share of H(U | S=s): what a
-        report contains about U for an observer who knows the secret. NaN where there is nothing to
-        tell.
+        I(U; Y | S=s) at the public distribution, in nats, and as a share of H(U | S=s): the
+        information in a report about U for an observer who knows the secret. NaN if H(U | S=s) is 0
+        or undefined.
     normalized_information_given_secret : float
         The same over all records: I(U; Y | S) as a share of H(U | S). Secrets with less than half
-        of it get a warning.
+        of this share cause a warning.
     n_reports : int
-        Number of different reports.
+        Number of distinct reports.
     mutual_information, normalized_mutual_information : float
         I(X; Y) at the public distribution, in nats, and as a share of H(X).
     distortion, worst_case_distortion : float or None
         Expected distance at the public distribution, and its bound over the set for the utility;
-        RobustMSE has them.
+        only for RobustMSE.
     worst_case_set : str or None
-        That set in words, with its own beta: the probability that it misses the true distribution.
+        That set in words, with its beta: the probability that it misses the true distribution.
     status : str
         Status of the solver, as in ``solution_.status``.
     gap : float
         Relative gap between the design's objective and its bound.
     gap_in_words : str
-        The same, and which bound that is; empty for a bound that is too far away to be of use.
+        The same, with the kind of bound; empty if the bound is too weak to be useful.
     expected_errors : dict
         For "U" and "S", and for each column where they have several ("column 'age'"), the standard
         errors of the shares of their categories from 10,000 reports, at the public distribution,
         and for each target that was requested by name ("target: mean of 'age'"): the
-        "worst" and the "median" one, infinite where the reports do not determine a share, and how
-        many are "not_determined" "of" how many. Empty for matrices so large that their
-        decomposition would take more than seconds.
+        "worst" and the "median" one, infinite if the reports do not determine a share, and the
+        number "not_determined" "of" all. Empty for matrices whose decomposition would take too
+        long.
     blocks : tuple of dict
-        Of a :class:`~skrldp.BlockSanitizer`, each block's "columns", "share" (the probability that
+        For a :class:`~skrldp.BlockSanitizer`, each block's "columns", "share" (the probability that
         a person reports it) and "claims". The worst case and the utility are then those of the
         block that leaks most; ``eps_at_public``, ``eps_over_set`` and ``eps_record`` are the
         largest of all blocks, and ``expected_errors`` are about all reports. Cells are counted in
         all blocks. Empty for other sanitizers.
     warnings, notes : tuple of str
-        The warnings state what protects less than a user may think, or what cannot be estimated
-        from reports; the notes are other facts.
+        The warnings state where protection is weaker than a user may expect, or what cannot be
+        estimated from reports; the notes are other facts.
     """
 
     sanitizer: str
@@ -203,7 +203,7 @@ class PrivacyReport(ReadOnly):
         return text_page(self._title, (), self._sections)
 
     def summary(self) -> str:
-        """Return the first part alone: five sentences for who decides on a survey.
+        """Return the first part: five sentences for those who decide on a survey.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class PrivacyReport(ReadOnly):
     def to_json(self) -> str:
         """Write all numbers, warnings and notes as JSON.
 
-        Numbers that are infinite or not determined are null.
+        Infinite and undetermined numbers are null.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class PrivacyReport(ReadOnly):
         return as_json(self.to_dict())
 
     def to_markdown(self) -> str:
-        """Write the report as a page in Markdown.
+        """Write the report as a Markdown page.
 
         Returns
         -------
@@ -245,12 +245,12 @@ class PrivacyReport(ReadOnly):
         return markdown_page(self._title, (), self._sections)
 
     def to_html(self, path: Any = None) -> str:
-        """Write the report as a page in HTML, and into a file if one is named.
+        """Write the report as an HTML page, and to a file if a path is given.
 
         Parameters
         ----------
         path : str or path, optional
-            The file; one that is there is replaced.
+            The file, which is overwritten if it exists.
 
         Returns
         -------
@@ -295,14 +295,14 @@ class PrivacyReport(ReadOnly):
 
 
 def privacy_report(sanitizer: Any) -> PrivacyReport:
-    """State what a fitted sanitizer promises, to whom it applies, and what it does not promise.
+    """Report the guarantees of a fitted sanitizer, their conditions and their limits.
 
     Parameters
     ----------
     sanitizer : sanitizer
-        A fitted one, or a Pipeline that ends in one, or either in a FrozenEstimator. The report of
-        a :class:`~skrldp.BlockSanitizer` is one page about all blocks together. For a pipeline, the
-        report is about the last step: the steps before it must not depend on private records.
+        A fitted sanitizer, a Pipeline that ends in one, or either in a FrozenEstimator. The report
+        of a :class:`~skrldp.BlockSanitizer` is a single page about all blocks. For a pipeline, the
+        report is about the last step, and the earlier steps must not depend on private records.
 
     Returns
     -------
@@ -409,7 +409,7 @@ def _figures(fitted: Any) -> dict[str, Any]:
 def _of_all_blocks(
     manifest: Any, by_block: Sequence[dict[str, Any]], worst: dict[str, Any]
 ) -> dict[str, Any]:
-    """Put the numbers of all blocks together: the worst case is that of the worst block."""
+    """Combine the numbers of all blocks: the worst case is that of the worst block."""
     combined = dict(worst)
     for name in ("eps_at_public", "eps_over_set", "eps_record"):
         figures = [block_figures[name] for block_figures in by_block]
@@ -428,7 +428,7 @@ def _of_all_blocks(
 
 
 def claims_of(fitted: Any) -> Claims:
-    """Return the claims of a sanitizer, and what is proved of several reports."""
+    """Return the claims of a sanitizer, including those about several reports."""
     certificate, numbers = fitted.certificate_, REPORTS[1:]
     fitted_set, joint = certificate.uncertainty, fitted.joint_
     proofs = prove_reports(
@@ -450,7 +450,7 @@ def worst_case(mechanism: Mechanism, certificate: Certificate) -> tuple[Any, tup
 
 
 def _over_set(fitted: Any) -> float:
-    """Bound the leakage over the sanitizer's own set, or the default one if that is a point."""
+    """Bound the leakage over the sanitizer's set, or the default one if that is a point."""
     joint = fitted.joint_
     fitted_set = fitted.uncertainty_.fit_set(joint)
     if fitted_set.is_point:
@@ -467,7 +467,7 @@ def _over_records(mechanism: Mechanism) -> float:
     if mechanism.form.blocks is None:
         n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
         of_record = mechanism.form.columns(np.arange(n_columns))
-    else:  # a fit has two secrets and two values at least, so each row has all four
+    else:  # a fit has at least two secrets and two values, so each row has all four
         of_record = np.array([mechanism.form.blocks])
     largest, smallest = of_record.max(axis=1), of_record.min(axis=1)
     with np.errstate(divide="ignore"):
@@ -475,11 +475,11 @@ def _over_records(mechanism: Mechanism) -> float:
 
 
 def _set_for_utility(fitted: Any) -> str | None:
-    """State in words what a worst distance is over, and with which probability that misses."""
+    """State the set of a worst distance in words, with its probability of missing the truth."""
     fitted_set = utility_set_of(fitted)
     if fitted_set is None:
         return None
-    # The line of the privacy set says on what a beta is conditional, if that set has one.
+    # The line of the privacy set states the conditions of its beta, if it has one.
     private = fitted.certificate_.claims.main.around
     alphabet = fitted.joint_.alphabet_for(fitted_set.beta)
     states_source = private.beta is None or private.values_from != alphabet
@@ -492,12 +492,12 @@ def _set_for_utility(fitted: Any) -> str | None:
 def expected_errors(fitted: Any, manifest: Any = None) -> dict[str, dict[str, float]]:
     """Summarise the standard errors of unbiased estimates of shares of U, of S, and by columns.
 
-    Of blocks, the errors of S and of each column, from the reports of all blocks. The share of a
+    For blocks, the errors of S and of each column, from the reports of all blocks. The share of a
     column's category is a sum of shares of values, whose errors can add up.
 
     Returns dict: for "U" and "S", and for each column where they have several, the "worst" and the
-    "median" error at the public distribution, infinite where the reports do not determine a share,
-    and how many shares are "not_determined" "of" how many. Empty if the matrix is too large to be
+    "median" error at the public distribution, infinite if the reports do not determine a share, and
+    the number of shares "not_determined" "of" all. Empty if the matrix is too large to be
     decomposed here.
     """
     wanted: dict[str, tuple[Any, str]] = {}
@@ -513,7 +513,7 @@ def expected_errors(fitted: Any, manifest: Any = None) -> dict[str, dict[str, fl
             return {}
         for label, kind, sensitive in (("U", "nonsensitive", False), ("S", "sensitive", True)):
             names = [name for name, flag in mechanism.columns if flag is sensitive]
-            wanted |= {label: (None, kind)} if names else {}  # nothing may be left of U
+            wanted |= {label: (None, kind)} if names else {}  # U may have no columns
             wanted |= {f"column {n!r}": (n, "all") for n in names if len(names) > 1}
     errors = {
         name: _summary(expected_std_error(fitted, N_REPORTS, columns, part=label))
@@ -543,7 +543,7 @@ def _summary(errors: Floats) -> dict[str, float]:
 
 
 def _errors_in_words(report: PrivacyReport) -> Section:
-    """State the errors in a table, which is empty if they are not known."""
+    """Return a table of the errors, empty if they are unknown."""
     rows, all_errors = [], report.expected_errors
     sizes = [errors[name] for errors in all_errors.values() for name in ("median", "worst")]
     largest = max(filter(math.isfinite, sizes), default=1.0)
@@ -563,10 +563,10 @@ def _error(value: float, n_decimals: int) -> str:
 
 
 def _warnings_of_errors(report: PrivacyReport) -> list[str]:
-    """Warn of shares that reports do not determine, or about which they contain no information.
+    """Warn about shares that reports do not determine, or about which they contain no information.
 
-    That a mechanism which does not see S does not determine its shares is not a surprise, and
-    stands in a note; of targets `fit` warns.
+    A mechanism that does not observe S cannot determine its shares, which is a note rather than a
+    warning; `fit` warns about targets.
     """
     texts, names = [], list(report.expected_errors)
     remedy = "AOptimalSanitizer(targets='all') determines all shares."
@@ -646,9 +646,9 @@ def _blocks_in_words(report: PrivacyReport) -> str:
 
 
 def _by_secret(report: PrivacyReport) -> list[tuple[str, str]]:
-    """State the information about each secret, or about the two extremes of many secrets."""
+    """State the information given each secret, or given the two extremes of many secrets."""
     share = report.normalized_information_by_secret
-    order = np.argsort(-share, kind="stable")  # the best first, NaN last
+    order = np.argsort(-share, kind="stable")  # in descending order, NaN last
     order = order[~np.isnan(share[order])]
     if not len(order):
         return []
@@ -673,7 +673,7 @@ def _named(report: PrivacyReport, secret: int) -> str:
 
 
 def _warnings_by_secret(report: PrivacyReport) -> list[str]:
-    """Warn of reports without information about U, or with little for some secrets."""
+    """Warn about reports without information about U, or with little for some secrets."""
     share = report.normalized_information_by_secret
     overall = report.normalized_information_given_secret
     if overall < _NOTHING:
@@ -696,7 +696,7 @@ def _warnings_by_secret(report: PrivacyReport) -> list[str]:
 
 
 def _warnings_of_use(claims: Claims, fitted: Any) -> list[str]:
-    """Warn of what a user did since the fit, and of weak promises."""
+    """Warn about changes since the fit, and about weak guarantees."""
     texts = []
     if fitted.random_state is not None:
         words = repeatable(fitted.random_state)
@@ -716,7 +716,7 @@ def _warnings_of_use(claims: Claims, fitted: Any) -> list[str]:
 
 
 def _warnings_of_design(fitted: Any, eps_over_set: float | None) -> list[str]:
-    """Warn of the set that a mechanism was designed for, and of a design that was stopped."""
+    """Warn about the set for which a mechanism was designed, and about a stopped design."""
     texts, main = [], fitted.certificate_.claims.main
     if eps_over_set is not None:
         texts.append(over_a_set(eps_over_set, main.asked))
@@ -730,7 +730,7 @@ def _warnings_of_design(fitted: Any, eps_over_set: float | None) -> list[str]:
 
 
 def _by_blocks(blocks_of_warning: dict[str, list[str]]) -> list[str]:
-    """Write the warnings of blocks, each once, with the blocks that it is about."""
+    """Write each distinct warning of blocks once, with the blocks that it concerns."""
     texts = []
     for text, labels in list(blocks_of_warning.items())[:_NAMED]:
         rest = [f"{len(labels) - _NAMED:,} more"] * (len(labels) > _NAMED)
@@ -745,7 +745,7 @@ def _by_blocks(blocks_of_warning: dict[str, list[str]]) -> list[str]:
 
 
 def _notes(report: PrivacyReport, fitted: Any, other_values: Collection[Any]) -> list[str]:
-    """State what else is worth knowing; `other_values` are those of all blocks together."""
+    """Return the notes; `other_values` are those of all blocks."""
     texts, known = [], report.claims.known
     if fitted.survey_ is not None:
         texts.append(f"The public table is {fitted.survey_.describe()}.")
@@ -772,11 +772,11 @@ def _notes(report: PrivacyReport, fitted: Any, other_values: Collection[Any]) ->
 
 
 def _capital(words: str) -> str:
-    """Begin a sentence."""
+    """Capitalise the first letter of a sentence."""
     return words[0].upper() + words[1:]
 
 
 def _brief(value: Any) -> str:
-    """Write a parameter's value in a line."""
+    """Write a parameter's value in one line."""
     text = " ".join(getattr(value, "__name__", repr(value)).split())
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

@@ -1,7 +1,7 @@
-"""Displays in the style of scikit-learn: the object holds the data, and matplotlib draws it.
+"""Displays in the style of scikit-learn: objects with the data of a plot, drawn by matplotlib.
 
-Colour-blind readers can distinguish the colours, and lines differ in markers and strokes too, so
-that they can be read in grey. No global settings are changed: fonts and sizes are the user's.
+Colour-blind readers can distinguish the colours, and lines also differ in markers and strokes, so
+that they can be read in grey. Global settings, fonts and sizes remain the user's.
 """
 
 from skrldp.display._curves import PrivacyUtilityDisplay

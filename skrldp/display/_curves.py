@@ -1,4 +1,4 @@
-"""Curves: the sanitizers that are fitted for them, their lines, and utility against ε."""
+"""Curves: fitting sanitizers for them, drawing their lines, and utility against ε."""
 
 import time
 import warnings
@@ -32,19 +32,19 @@ EPS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _UNITS = {"n": "of reports", "eps": "in nats"}
 _GRR = "GRR (plain LDP)"
 _NON_ROBUST = "non-robust (not private)"
-_LIMITS = ("time_limit", "n_jobs")  # parameters of a design, not of its promise
-_FEW = 8  # values on the axis that are all named
+_LIMITS = ("time_limit", "n_jobs")  # parameters of the search, not of the guarantee
+_FEW = 8  # maximum number of values on the axis that are all labelled
 
 
 class Utility(NamedTuple):
-    """A figure of sanitizers.
+    """A utility measure of sanitizers.
 
     Attributes
     ----------
     attribute : str
-        Of a fitted sanitizer.
+        Attribute of a fitted sanitizer.
     label : str
-        For an axis.
+        Label of the axis.
     """
 
     attribute: str
@@ -54,7 +54,7 @@ class Utility(NamedTuple):
 INFORMATION = Utility("normalized_mutual_information_", "information kept, I(X;Y) / H(X)")
 DISTORTION = Utility("distortion_", "expected distance of the report from U")
 
-# What determines the alphabets that a table is read with.
+# The parameters that determine the alphabets of a table.
 _OF_TABLES = (
     "sensitive",
     "categories",
@@ -78,7 +78,7 @@ def levels_of(name: str, values: Any) -> list[Any]:
 
 
 def _by_name(sanitizer: Any) -> dict[Any, Any]:
-    """Name a sanitizer after its class, if there is no mapping."""
+    """Name a single sanitizer after its class."""
     if isinstance(sanitizer, Mapping):
         named = dict(sanitizer)
     else:
@@ -89,7 +89,7 @@ def _by_name(sanitizer: Any) -> dict[Any, Any]:
 
 
 def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
-    """Return fitted sanitizers by name, also those of blocks.
+    """Return fitted sanitizers by name, including BlockSanitizers.
 
     Raises TypeError, NotFittedError if one is not a sanitizer, or has not been fitted. Raises
     ValueError if there is none.
@@ -120,10 +120,10 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
 
 
 def utility_of(templates: Mapping[str, Any]) -> Utility:
-    """Return the figure by which sanitizers are compared.
+    """Return the measure by which sanitizers are compared.
 
-    Raises ValueError if there is no such figure: it is the distance of some and the information of
-    others, or distances differ.
+    Raises ValueError if there is no common measure, because it is a distance for some and
+    information for others, or distances differ.
     """
     by_distance = [name for name, t in templates.items() if isinstance(t, RobustMSESanitizer)]
     if not by_distance:
@@ -148,9 +148,9 @@ def utility_of(templates: Mapping[str, Any]) -> Utility:
 def fitted_copy(
     name: str, template: Any, X: Any, sample_weight: Any, eps: float, *, verbose: int, quiet: bool
 ) -> Any:
-    """Fit a copy of a sanitizer with another ε; if `verbose` is positive, print its figure.
+    """Fit a copy of a sanitizer with a different ε; if `verbose` is positive, print its utility.
 
-    If `quiet`, it does not warn of what its name says: that it is not private.
+    If `quiet`, there is no warning that the baseline is not private.
     """
     start, copy = time.perf_counter(), clone(template).set_params(eps=eps)
     with warnings.catch_warnings():
@@ -164,20 +164,20 @@ def fitted_copy(
 
 
 class CurveDisplay:
-    """Curves by name, drawn in one style: those that others are compared with in grey.
+    """Curves by name, drawn in one style, with baselines in grey.
 
-    Displays say what the axes are.
+    Subclasses define the axes.
     """
 
     curves: dict[str, tuple[Floats, Floats]]
     baselines: tuple[str, ...] = ()
-    _size = (6.0, 4.5)  # of a new figure, in inches
-    _ndim = 1  # of the values; 2 if each x may have several
+    _size = (6.0, 4.5)  # size of a new figure, in inches
+    _ndim = 1  # dimension of the values; 2 if each x may have several
     _needs = "needs two arrays of one length"
-    _over_curves = False  # whether baselines are drawn over the others
+    _over_curves = False  # whether baselines are drawn on top
 
     def _take(self, curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> None:
-        """Keep curves as arrays sorted by their first.
+        """Convert curves to arrays sorted by x.
 
         Shapes: x (m,) and y (m,) or, where displays allow it, (m, k). Raises ValueError if there is
         no curve, or the arrays are not of equal length.
@@ -198,7 +198,7 @@ class CurveDisplay:
             self.curves[name] = x[order], y[order]
 
     def _drawn(self, name: str) -> Floats:
-        """Return the values of a curve's line; NaN where there is none."""
+        """Return the values of a curve's line; NaN for gaps."""
         return self.curves[name][1]
 
     def plot(self, ax: Any = None) -> Self:
@@ -207,7 +207,7 @@ class CurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; None makes a figure.
+            Axes to draw in; None creates a figure.
 
         Returns
         -------
@@ -258,14 +258,14 @@ class CurveDisplay:
         return ""
 
     def _draw_beside(self, name: str, style: dict[str, Any]) -> None:
-        """Draw the parts of a curve other than its line."""
+        """Draw the parts of a curve in addition to its line."""
 
     def _scale(self) -> None:
         """Scale and name the axes."""
         raise NotImplementedError
 
     def _scale_by_factors(self, *, named: bool) -> None:
-        """Scale x by factors where it has a wide range, and name its values if they are few."""
+        """Use a logarithmic scale for a wide range of x, and label its values if they are few."""
         grid = np.unique(np.concatenate([x for x, _ in self.curves.values()]))
         if grid[0] > 0 and grid[-1] >= 4.0 * grid[0]:
             self.ax_.set_xscale("log")
@@ -275,12 +275,12 @@ class CurveDisplay:
 
 
 class PrivacyUtilityDisplay(CurveDisplay):
-    """Utility against ε for some sanitizers, at the public distribution.
+    """Utility of sanitizers against ε, at the public distribution.
 
     Utility is the normalised mutual information of record and report. PolyOpt maximises it;
     A-optimal minimises the errors of estimates instead, so that its curve may fall as ε rises:
     compare such designs with :class:`EstimationErrorDisplay`. For RobustMSE, utility is the
-    expected distance of the report from U, and less is better. The two are not drawn in one
+    expected distance of the report from U, and smaller is better. The two cannot be combined in one
     display.
 
     Parameters
@@ -290,7 +290,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
     utility : str, optional
         Label of the utility axis.
     baselines : sequence of names
-        Names of the curves that others are compared with; they are drawn in grey.
+        Names of the curves for comparison, which are drawn in grey.
 
     Attributes
     ----------
@@ -335,7 +335,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
         ax: Any = None,
         **options: Any,
     ) -> "PrivacyUtilityDisplay":
-        """Fit sanitizers for several ε and show what utility they have at the public distribution.
+        """Fit sanitizers for several ε and show their utility at the public distribution.
 
         Parameters
         ----------
@@ -344,18 +344,18 @@ class PrivacyUtilityDisplay(CurveDisplay):
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table, as for `fit`.
         eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
-            Privacy parameters, in nats. Each curve takes one fit for each of them.
+            Privacy parameters, in nats. Each curve needs one fit for each of them.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for.
+            How many records each row represents.
         baselines : bool, default=True
             Whether to add plain local differential privacy (GRR) and the optimum for the public
-            distribution alone, which is not private at other distributions; for RobustMSE, the
-            baseline is the same problem with neither robust utility nor robust privacy. The columns
-            of S, the alphabets and the limits of the search are those of the first sanitizer.
+            distribution alone, which is not private for other distributions; for RobustMSE, the
+            baseline is the same problem without robust utility and robust privacy. The columns of
+            S, the alphabets and the limits of the search are those of the first sanitizer.
         verbose : int, default=0
             If positive, print each fit's result.
         ax : matplotlib Axes, optional
-            Where to draw; None makes a figure.
+            Axes to draw in; None creates a figure.
         **options
             For :meth:`plot`.
 
@@ -397,7 +397,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
 
 
 def _check_eps(name: str, template: Any, largest: float) -> None:
-    """Refuse a template whose other promises are about other ε."""
+    """Reject a template whose other guarantees are for a smaller ε."""
     worst_case = getattr(template, "eps_worst_case", None)
     if is_number(worst_case) and worst_case < largest:
         raise ValueError(
@@ -407,7 +407,7 @@ def _check_eps(name: str, template: Any, largest: float) -> None:
 
 
 def _baselines(templates: dict[str, Any]) -> dict[str, Any]:
-    """Return the sanitizers to compare with, unless they are there already."""
+    """Return the baselines, unless they are among the sanitizers."""
     first = next(iter(templates.values()))
     if isinstance(first, RobustMSESanitizer):
         if any(not (t.robust_privacy or t.robust_utility) for t in templates.values()):

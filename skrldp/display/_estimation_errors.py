@@ -1,4 +1,4 @@
-"""Standard errors of estimates, before anybody is asked, against n or ε."""
+"""Expected standard errors of estimates against n or ε."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,24 +33,24 @@ _PARTS = {
     "nonsensitive": "share of a value of U",
 }
 _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
-_USELESS = 1.0  # the error of a share beyond which an estimate is useless
+_USELESS = 1.0  # the standard error of a share above which an estimate is useless
 
 
 class EstimationErrorDisplay(CurveDisplay):
-    """Standard errors of estimated shares against the number of reports, or against ε.
+    """Expected standard errors of shares against the number of reports, or against ε.
 
-    They are those of :func:`~skrldp.expected_std_error`: known before anybody is asked, for records
-    that follow the public distribution or another one.
+    They are computed by :func:`~skrldp.expected_std_error` before any data are collected, for
+    records that follow the public or a different distribution.
 
     Parameters
     ----------
     curves : dict of name to (x, errors)
-        For each curve m numbers, of reports or ε, and the errors there: shape (m,), or (m, k) for k
-        shares. Infinite where the reports do not determine a share.
+        For each curve, m numbers of reports or values of ε, and the errors: shape (m,), or (m, k)
+        for k shares. Infinite if the reports do not determine a share.
     against : {"n", "eps"}, default="n"
-        What x is.
+        Meaning of x.
     of : str, default="a share"
-        What the errors are of, for the axis.
+        Name of the estimated quantity, for the axis.
     baselines : sequence of names
         Names of the curves that others are compared with; they are drawn in grey.
 
@@ -89,7 +89,7 @@ class EstimationErrorDisplay(CurveDisplay):
         self.against, self.of, self.baselines = against, of, tuple(baselines)
 
     _size = (6.4, 4.6)
-    _over_curves = True  # an error like that of raw records is not hidden
+    _over_curves = True  # errors equal to that of raw records remain visible
     _ndim = 2
     _needs = "needs m numbers and errors of shape (m,) or (m, k)"
 
@@ -113,20 +113,20 @@ class EstimationErrorDisplay(CurveDisplay):
         Parameters
         ----------
         sanitizer : fitted sanitizer, or dict of name to fitted sanitizer
-            Pipelines that end in one are taken too. All must have the same secrets and values, or
-            all be a BlockSanitizer; `columns` must then stand together in some block of each.
+            Pipelines that end in one are accepted, too. All must have the same secrets and values,
+            or all must be a BlockSanitizer, each with a block that contains `columns`.
         n : sequence of int, default=(1_000, 10_000, 100_000, 1_000_000)
             Numbers of reports.
         columns, part, by, distribution
-            Which shares, at which distribution, as for :func:`~skrldp.expected_std_error`. The
-            public distribution is the first sanitizer's.
+            The shares, and the distribution, as for :func:`~skrldp.expected_std_error`. By default,
+            it is the first sanitizer's public distribution.
         design_effect : float, default=1.0
-            Of people who are asked household by household, or place by place, as for
-            :func:`~skrldp.expected_std_error`; of true records, too. Not for blocks.
+            Design effect of samples of households or places, as for
+            :func:`~skrldp.expected_std_error`; it also applies to true records. Not for blocks.
         baselines : bool, default=True
-            Whether to add the error that the true records would have, √(p(1−p)/n), and that of
-            plain local differential privacy: randomised response (GRR) of the whole record, or of
-            the whole block, with the same ε.
+            Whether to add the error of the true records, √(p(1−p)/n), and that of plain local
+            differential privacy: randomised response (GRR) of the whole record, or of the whole
+            block, with the same ε.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         **options
@@ -204,12 +204,12 @@ class EstimationErrorDisplay(CurveDisplay):
         n : int, default=10_000
             Number of reports.
         columns, part, by
-            Which shares, as for :func:`~skrldp.expected_std_error`.
+            The shares, as for :func:`~skrldp.expected_std_error`.
         sample_weight : array of shape (n,), optional
             How many records each row stands for.
         design_effect : float, default=1.0
-            Of people who are asked household by household, or place by place, as for
-            :func:`~skrldp.expected_std_error`; of true records, too. Not for blocks.
+            Design effect of samples of households or places, as for
+            :func:`~skrldp.expected_std_error`; it also applies to true records. Not for blocks.
         baselines : bool, default=True
             Whether to add the errors of true records and of plain local differential privacy.
         verbose : int, default=0
@@ -265,7 +265,7 @@ class EstimationErrorDisplay(CurveDisplay):
         Returns
         -------
         array of shape (m,)
-            Infinite where the reports do not determine some share.
+            Infinite if the reports do not determine some share.
         """
         worst: Floats = self.curves[name][1].max(axis=1)
         return worst
@@ -305,7 +305,7 @@ class EstimationErrorDisplay(CurveDisplay):
             self.ax_.plot(x, np.where(np.isfinite(errors), errors, np.nan), **thin)
 
     def _said(self, name: str) -> str:
-        """State in the legend where a line is missing."""
+        """State in the legend why a line is missing."""
         missing = np.isnan(self._drawn(name))
         if not missing.any():
             return ""
@@ -313,7 +313,7 @@ class EstimationErrorDisplay(CurveDisplay):
         return f": not determined{where}"
 
     def _scale(self) -> None:
-        """Scale by factors, and mark errors beyond which an estimate is useless."""
+        """Use logarithmic scales, and mark errors above which an estimate is useless."""
         ax = self.ax_
         self._scale_by_factors(named=self.against == "eps")
         drawn = np.concatenate([line.get_ydata() for line in ax.lines])
@@ -323,7 +323,7 @@ class EstimationErrorDisplay(CurveDisplay):
             ax.autoscale(enable=False, axis="y")
             ax.axhspan(_USELESS, ax.get_ylim()[1], color="0.93", zorder=0)
             style = {"ha": "right", "va": "top", "fontsize": "small", "color": BASELINE}
-            # where errors are never: they fall
+            # free of curves, because errors decrease
             ax.text(0.99, 0.99, "above 1: tells nothing", transform=ax.transAxes, **style)
         which = "standard errors, worst in bold" if self._each else "worst standard error"
         ax.set(xlabel=_AXES[self.against], ylabel=f"{which}:\n{self.of}")
@@ -339,7 +339,7 @@ def _named(columns: Any) -> str:
 
 
 def _grr(like: Mechanism, eps: float) -> Mechanism:
-    """Randomised response of the whole record; at infinite ε the record itself."""
+    """Randomised response of the whole record; the record itself at infinite ε."""
     different = exp(-eps)  # cannot overflow
     total = 1.0 + (len(like.secrets) * len(like.values) - 1) * different
     weights = (1.0 / total, different / total, different / total, different / total)
@@ -348,7 +348,7 @@ def _grr(like: Mechanism, eps: float) -> Mechanism:
 
 
 def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
-    """Randomised response with the sanitizers' ε, unless it is among them, and true records."""
+    """Randomised response with the sanitizers' ε, unless present, and true records."""
     eps_of_grr = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
     missing = sorted({float(s.eps) for s in sanitizers} - eps_of_grr)
     added = {f"GRR, ε = {in_digits(eps)} (plain LDP)": _grr(like, eps) for eps in missing}

@@ -1,4 +1,4 @@
-"""Figures with their intervals."""
+"""Estimates with their intervals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -22,20 +22,20 @@ from skrldp.display._style import (
 )
 from skrldp.estimation import Estimates
 
-_SIZES = (0.15, 0.3, 9.0)  # inches of an interval, of a name, and of all of them at most
-_SPREAD = 0.64  # of a row, over which its intervals are spread
+_SIZES = (0.15, 0.3, 9.0)  # inches of an interval, of a name, and maximum of all
+_SPREAD = 0.64  # share of a row over which its intervals are spread
 
 
 class IntervalDisplay:
-    """Figures with their intervals: a row for each name, and a colour for each series.
+    """Estimates with their intervals: a row for each name, and a colour for each series.
 
     Parameters
     ----------
     intervals : mapping of name to array of shape (m, 3)
-        For each series m estimates, and lower and upper ends of their intervals; NaN where the
-        reports do not determine a figure.
+        For each series, m estimates with lower and upper ends of their intervals; NaN if the
+        reports do not determine an estimate.
     names : sequence of length m
-        Names of the figures.
+        Names of the estimates.
     label : str, default="figure"
         Label of the axis.
 
@@ -83,14 +83,14 @@ class IntervalDisplay:
     def from_figures(
         cls, figures: Any, *, level: float = 0.95, ax: Any = None
     ) -> "IntervalDisplay":
-        """Show estimated figures with their intervals.
+        """Show estimates with their intervals.
 
         Parameters
         ----------
         figures : Estimates, or dict of name to Estimates
             Such as ``estimator.marginal("job")``, ``estimator.mean("wage", by="job")``, or a
-            difference of two of them. Each entry of a dict has a colour; a row has the figures
-            with the same label.
+            difference of two of them. Each entry of a dict has a colour; a row contains the
+            estimates with the same label.
         level : float, default=0.95
             Level of the intervals.
         ax : matplotlib Axes, optional
@@ -103,9 +103,9 @@ class IntervalDisplay:
         Raises
         ------
         TypeError
-            If these are no figures.
+            If these are not estimates.
         ValueError
-            If there is no figure, or the level is not between 0 and 1.
+            If there are no estimates, or the level is not between 0 and 1.
         """
         named = dict(figures) if isinstance(figures, Mapping) else {"": figures}
         read = {name: _read(figure, level) for name, figure in named.items()}
@@ -157,7 +157,7 @@ class IntervalDisplay:
             shift = (index + 0.5) / len(self.intervals) - 0.5
             heights = rows + _SPREAD * shift
             colour = COLOURS[index % len(COLOURS)]
-            self.bars_.append(  # by their middles: an estimate may be outside of its interval
+            self.bars_.append(  # by their middles, because an estimate may be outside its interval
                 ax.errorbar(
                     (lower + upper) / 2.0,
                     heights,
@@ -193,7 +193,7 @@ class IntervalDisplay:
 
 
 def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], Floats]]:
-    """Return what is estimated, the columns' names, and estimates with their intervals by label."""
+    """Return the estimated quantity, the columns' names, and estimates with intervals by label."""
     if not isinstance(figures, Estimates):
         raise TypeError(
             "estimates are needed, such as estimator.marginal(column) or estimator.mean(column, "

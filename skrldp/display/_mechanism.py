@@ -11,24 +11,24 @@ from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sanitizers.access import fitted_sanitizer
 
 _ENTRIES = 4_000_000
-_PIXELS = 500  # more rows or columns than this are drawn in blocks
+_PIXELS = 500  # maximum number of rows or columns that are drawn individually
 
 
 class MechanismDisplay:
     """Heat map of a mechanism: the probability of each report given each cell.
 
-    The columns are cells, grouped by secret. If the mechanism does not see the secret, one group
-    stands for all secrets.
+    The columns are cells, grouped by secret. If the mechanism does not observe the secret, one
+    group represents all secrets.
 
     Parameters
     ----------
     mechanism : Mechanism
-        What is shown.
+        The mechanism to show.
 
     Attributes
     ----------
     mechanism : Mechanism
-        What is shown.
+        The mechanism to show.
     ax_, figure_ : matplotlib Axes and Figure
         Set by `plot`.
     image_ : matplotlib AxesImage
@@ -60,7 +60,7 @@ class MechanismDisplay:
         Parameters
         ----------
         sanitizer : sanitizer
-            A fitted one, or one inside a FrozenEstimator.
+            A fitted sanitizer, or one inside a FrozenEstimator.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         **options
@@ -89,11 +89,12 @@ class MechanismDisplay:
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         order : {"cells", "symbols"}, default="cells"
-            Reports from top to bottom: by the cell that each is most probable for, or by index.
+            Order of reports from top to bottom: by the cell for which each is most probable, or by
+            index.
         cmap : str or matplotlib Colormap, default="cividis"
-            Colours.
+            Colour map.
         colorbar : bool, default=True
-            Whether to draw the scale of colours.
+            Whether to draw the colour bar.
 
         Returns
         -------
@@ -145,9 +146,9 @@ class MechanismDisplay:
         return self
 
     def _draw(self, matrix: NDArray[np.float64], cmap: Any, colorbar: bool) -> None:
-        """Draw the entries, in cells' coordinates; if there are too many, the maxima of blocks.
+        """Draw the entries in cells' coordinates; if there are too many, the maxima of blocks.
 
-        A pixel for several entries would otherwise show an arbitrary one, and the diagonal could
+        Otherwise a pixel for several entries would show an arbitrary one, and the diagonal could
         vanish.
         """
         b, a = matrix.shape

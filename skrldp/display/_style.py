@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Okabe and Ito's colours, without yellow, which is faint on white; neighbours differ in grey too.
+# Okabe and Ito's colours, without yellow, which is faint on white; neighbours also differ in grey.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
@@ -17,14 +17,14 @@ BASELINE = "#595959"
 GRID = "#D9D9D9"
 MAP = "cividis"  # perceptually uniform, also for colour-blind readers
 
-_WIDTHS = (24, 36)  # maximum characters of a name; the larger if names would look the same
+_WIDTHS = (24, 36)  # maximum characters of a name; the larger number if names would look the same
 _STEPS = (1, 2, 5)
 _POINTS = 10.0  # font size that the figures' sizes are for
 _LETTER = 0.62  # width of a letter in font sizes; more than DejaVu's average
 
 
 def pyplot() -> Any:
-    """Import matplotlib.pyplot, or say how to get it."""
+    """Import matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -35,7 +35,7 @@ def pyplot() -> Any:
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """Return the axes, or those of a new figure: of this size in inches for fonts of ten points."""
+    """Return the axes, or those of a new figure of this size, in inches for fonts of ten points."""
     if ax is not None:
         return ax
     plt = pyplot()
@@ -44,9 +44,9 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 
 
 def texts(categories: Sequence[Any]) -> list[str]:
-    """Write categories as short, different names for an axis.
+    """Write categories as short, distinct names for an axis.
 
-    Returns list of k strings: one line each. Long names lose their middle part; names that are then
+    Returns list of k strings of one line. The middle of long names is omitted; names that are then
     equal are numbered.
     """
     for width in _WIDTHS:
@@ -63,7 +63,7 @@ def texts(categories: Sequence[Any]) -> list[str]:
 
 
 def labels(names: Sequence[Any]) -> list[str]:
-    """Write names for a legend, which leaves out those that start with an underscore."""
+    """Write names for a legend, which omits those that start with an underscore."""
     return [f" {name}" if name.startswith("_") else name for name in texts(names)]
 
 
@@ -72,7 +72,7 @@ def _shortened(category: Any, width: int) -> str:
         n_entries = max(len(category), 1)
         return ", ".join(_shortened(entry, max(8, width // n_entries)) for entry in category)
     name = _words(category)
-    if not isinstance(category, str):  # a shortened number would be another number
+    if not isinstance(category, str):  # a shortened number would be a different number
         width = max(width, _WIDTHS[0])
     if len(name) <= width:
         return name
@@ -98,7 +98,7 @@ def font_size(which: str) -> float:
 
 
 def text_width(names: Sequence[str], points: float = _POINTS) -> float:
-    """Approximate width of the longest of some names, in inches."""
+    """Approximate width of the longest name, in inches."""
     return max(map(len, names), default=0) * _LETTER * points / 72.0
 
 
@@ -118,14 +118,14 @@ class Ticks(NamedTuple):
     Attributes
     ----------
     axis : matplotlib Axis
-        Whose ticks are set.
+        Axis whose ticks are set.
     positions, names : sequences of length k
-        Where the names go, in order.
+        Positions of the names, in order.
     along : matplotlib Axis or None
         The axis with the limits, if it is a different one.
     period : int or None
-        Names repeat after this many positions. Each repetition omits the same ones, and all if
-        there is no room for one.
+        Number of positions after which names repeat. Each repetition omits the same names, or all
+        if there is no room.
     """
 
     axis: Any
@@ -135,7 +135,7 @@ class Ticks(NamedTuple):
     period: int | None = None
 
     def set(self) -> None:
-        """Label as many positions as fit into the axes at their present size."""
+        """Label as many positions as fit into the axes at their current size."""
         name = self.axis.axis_name
         points = font_size(f"{name}tick.labelsize")
         along = self.axis if self.along is None else self.along
@@ -160,8 +160,8 @@ class Ticks(NamedTuple):
 
 
 def set_ticks(figure: Any, *ticks: Ticks) -> None:
-    """Set tick names, first for an estimated size and again when the layout has set the sizes."""
-    root = figure.figure  # the whole figure, also for a subfigure
+    """Set tick names for an estimated size, and again after the layout has set the sizes."""
+    root = figure.figure  # the whole figure, even for a subfigure
     layout = root.get_layout_engine()
     for turn in range(1 if layout is None else 2):
         if turn:
@@ -177,7 +177,7 @@ def _step(minimum: int) -> int:
 
 
 def legend(ax: Any, *, above: bool) -> Any:
-    """Explain the marks: above the axes, where nothing is hidden, or inside."""
+    """Add a legend above the axes, where it hides nothing, or inside."""
     if not above:
         return ax.legend(fontsize="small")
     names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]
