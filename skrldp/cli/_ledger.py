@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,16 +24,21 @@ from skrldp.cli._common import CommandError, heed_signals, tell
 from skrldp.cli._files import checked_target, new_file
 from skrldp.cli._tables import STANDARD
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _VERSION = 1
 _DOMAIN = b"skrldp ledger file, version 1\0"
 _TABLES = """
-CREATE TABLE settings (version INTEGER, key_check VARCHAR, max_reports BIGINT, n_reports BIGINT,
-  digest VARCHAR, seal VARCHAR);
+CREATE TABLE settings (version INTEGER, key_check VARCHAR, max_reports BIGINT, parts BLOB,
+  seal BLOB);
 CREATE TABLE designs (design UINTEGER, digest VARCHAR, secret VARCHAR, eps DOUBLE, eps_all DOUBLE);
-CREATE TABLE reports (holder UUID NOT NULL, epoch BIGINT NOT NULL, design UINTEGER NOT NULL,
-  report UINTEGER NOT NULL);
+CREATE TABLE reports (part UTINYINT NOT NULL, holder UUID NOT NULL, epoch BIGINT NOT NULL,
+  design UINTEGER NOT NULL, report UINTEGER NOT NULL);
 """
-_NOTHING = "00" * 16  # the digest of no rows
+# Rows with the same first byte of the holder are a part, whose keyed digests are added up. So a run
+# reads and checks the parts in which its people are, and no others.
+_N_PARTS = 256
 _MAGIC = b"DUCK"  # in files of DuckDB, after eight bytes
 _CONFIG: dict[str, Any] = {
     "storage_compatibility_version": "v1.5.0",  # the oldest version that reads the file
@@ -43,8 +48,8 @@ _CONFIG: dict[str, Any] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-_MEMORY = "150MB"  # for a run of many rows
-_CHUNK = 1 << 19  # candidates that are settled at a time, by one scan of the ledger
+_MEMORY = "100MB"  # for a run of many rows
+_CHUNK = 1 << 18  # candidates that are settled at a time, by one scan of the ledger
 _ROWS = 1 << 16  # rows of the ledger that are checked at a time
 WAIT = 60.0  # seconds for which another process may use a ledger
 _PAUSE = 0.2  # seconds between two attempts to open a ledger that another process uses
@@ -73,6 +78,7 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
             _create(path, file)
         with _connected(file, path, wait, read_only) as engine, TemporaryDirectory() as folder:
             engine.execute(f"SET temp_directory = '{folder}'")  # the owner's alone
+            engine.execute("SET enable_progress_bar = false")  # it goes to standard output
             book = Ledger(path, engine)
             yield book
     except BaseException as error:
@@ -153,10 +159,8 @@ class Ledger:
         settings = engine.execute("FROM settings").fetchall()
         designs = engine.execute("SELECT * EXCLUDE (design) FROM designs ORDER BY design")
         self.designs = designs.fetchall()
-        new: Any = (_VERSION, None, None, 0, _NOTHING, None)
-        version, self.key_check, self.max_reports, self._n_reports, self._digest, self._seal = (
-            settings[0] if settings else new
-        )
+        new: Any = (_VERSION, None, None, bytes(24 * _N_PARTS), None)
+        version, self.key_check, self.max_reports, parts, self._seal = (settings or [new])[0]
         if version != _VERSION:
             raise CommandError(
                 f"{path} is a ledger of version {version}, and this skrldp reads version "
@@ -168,6 +172,9 @@ class Ledger:
                 UserWarning,
                 stacklevel=2,
             )
+        # (256, 3): the number of rows, and the two halves of the sum of their digests
+        self._parts = np.frombuffer(parts or b"", "<u8").reshape(-1, 3)
+        self._checked_parts: set[int] = set()
 
     def bound(self, reports: int) -> float:
         """Bound what this many reports about one person leak together, in nats: of every design."""
@@ -221,7 +228,7 @@ class Ledger:
         }
 
     def begin(self, reporter: LedgerReporter) -> None:
-        """Check every row of the ledger, and begin a transaction.
+        """Check the ledger's seal, and begin a transaction.
 
         Raises CommandError if the ledger is of another key or secret, or was changed.
         """
@@ -231,16 +238,11 @@ class Ledger:
                 f"{self._path} has reports under another key, by which it would recognise "
                 f"nobody. Report with the key whose digits are {self.key_check}."
             )
-        tell("checking the ledger")
         self._reporter, self._n_rows, self._n_left_out = reporter, 0, 0
         self._digests = digests_of_ledger(reporter, _DOMAIN)
-        rows = self._digested(self._engine.table("reports"))
+        [(n_rows,)] = self._engine.execute("SELECT count(*) FROM reports").fetchall()
         is_sealed = self._seal == self._sealed() if self._seal else not self.designs
-        if rows != (self._n_reports, self._digest) or not is_sealed:
-            raise CommandError(
-                f"{self._path} is damaged, or was changed by another program: it does not match "
-                "its keyed digest. Restore a copy that contains all reports. Nothing was reported."
-            )
+        self._refuse_changes(is_same=is_sealed and n_rows == self._parts[:, 0].sum())
         secret = json.dumps(sorted(claims.main.secret))
         for _, protected, *_ in self.designs:
             if protected != secret:
@@ -259,25 +261,47 @@ class Ledger:
         design = 1 + digests.index(reporter.digest)
         self._design, self._epoch = design, reporter.epoch
 
-    def _digested(self, rows: Any, number: int = 0, digest: str = _NOTHING) -> tuple[int, str]:
-        """Count rows, and add up keyed digests: of each the tape of its design and its 32 bytes."""
-        total = np.frombuffer(bytes.fromhex(digest), "<u8")
-        relation = rows.project("holder, epoch, report::UBIGINT AS report, design")
+    def _checked(self, candidates: Any) -> Any:
+        """Return the rows of the parts of some people, each of which this run has checked."""
+        parts = [part for (part,) in candidates.project("part").distinct().fetchall()]
+        if new := sorted(set(parts) - self._checked_parts):
+            tell("checking the ledger")
+            is_same = np.array_equal(self._digested(self._rows_of(new))[new], self._parts[new])
+            self._refuse_changes(is_same=is_same)
+            self._checked_parts.update(new)
+        return self._rows_of(parts)
+
+    def _rows_of(self, parts: list[int]) -> Any:
+        return self._engine.table("reports").filter(f"part IN ({', '.join(map(str, parts))})")
+
+    def _refuse_changes(self, *, is_same: bool) -> None:
+        if not is_same:
+            raise CommandError(
+                f"{self._path} is damaged, or was changed by another program: it does not match "
+                "its keyed digest. Restore a copy that contains all reports. Nothing was reported."
+            )
+
+    def _digested(self, rows: Any) -> NDArray[np.uint64]:
+        """Count the rows and add up their keyed digests (256, 3), each of a design and 32 bytes."""
+        totals = np.zeros((3, _N_PARTS), "<u8")
+        relation = rows.project("part, holder, epoch, report::UBIGINT AS report, design")
         for batch in relation.to_arrow_reader(_ROWS):
             octets = np.empty((len(batch), 4), "<u8")
             octets[:, :2] = octets_in(bare(batch["holder"])).octets.view("<u8").reshape(-1, 2)
             for column, name in ((2, "epoch"), (3, "report")):
                 octets[:, column] = numbers_of(batch[name])
             digests = self._digests(octets, numbers_of(batch["design"]))
-            number, total = number + len(batch), total + [digests[:, k].sum() for k in (0, 1)]
-        return number, total.tobytes().hex()
+            parts = numbers_of(batch["part"])
+            totals[0] += np.bincount(parts, minlength=_N_PARTS).astype("<u8")
+            for half in (0, 1):
+                np.add.at(totals[1 + half], parts, digests[:, half])
+        return totals.T
 
-    def _sealed(self) -> str:
-        """Compute the keyed digest of the settings, the designs and the digest of all rows."""
-        settings = [_VERSION, self.key_check, self.max_reports, self._n_reports]
-        text = json.dumps([settings, self._digest, self.designs])
-        octets = np.array([text.encode()])
-        return self._digests(octets, np.zeros(1, np.uint8)).tobytes().hex()  # of no design
+    def _sealed(self) -> bytes:
+        """Compute the keyed digest of the settings, the designs and the parts."""
+        settings = [_VERSION, self.key_check, self.max_reports, self._parts.tobytes().hex()]
+        octets = np.array([json.dumps([settings, self.designs]).encode()])
+        return bytes(self._digests(octets, np.zeros(1, np.uint8)).tobytes())  # of no design
 
     def settle(self, batches: Iterable[Any], schema: Any) -> Iterator[Any]:
         """Yield what may leave of batches of candidates, and insert the new entries."""
@@ -290,15 +314,18 @@ class Ledger:
             # DuckDB finds tables by their names here; those that are registered stay in memory.
             made = {name: table[name] for name in ("holder", "candidate")}
             numbered = pa.table(made | {"row": arrow_numbers(np.arange(len(table)))})  # noqa: F841
-            candidates = engine.sql("SELECT * REPLACE (holder::UUID AS holder) FROM numbered")
-            frames = candidates, engine.table("reports")
+            candidates = engine.sql(
+                "SELECT * REPLACE (holder::UUID AS holder), "
+                "('0x' || left(holder, 2))::UTINYINT AS part FROM numbered"
+            )
+            frames = candidates, self._checked(candidates)
             outcome_frame = settled(*frames, ("design", design), epoch, self.max_reports)
             outcomes = outcome_frame.sort("row").to_native().to_arrow_table().combine_chunks()
             new = engine.sql(
-                f'SELECT holder, {epoch} AS epoch, {design} AS design, "{SETTLED}" AS report '
+                f'SELECT part, holder, {epoch} AS epoch, {design} AS design, "{SETTLED}" AS report '
                 f'FROM outcomes WHERE "{IS_NEW}"'
             )
-            self._n_reports, self._digest = self._digested(new, self._n_reports, self._digest)
+            self._parts = self._parts + self._digested(new)
             new.insert_into("reports")
             kind = schema.field("report").type
             settled_columns = {
@@ -330,9 +357,9 @@ class Ledger:
         if seal == self._seal:
             return
         tell("entering the reports into the ledger")
-        settings = (_VERSION, self.key_check, self.max_reports, self._n_reports, self._digest, seal)
+        settings = (_VERSION, self.key_check, self.max_reports, self._parts.tobytes(), seal)
         execute("DELETE FROM settings")
-        execute("INSERT INTO settings VALUES (?, ?, ?, ?, ?, ?)", settings)
+        execute("INSERT INTO settings VALUES (?, ?, ?, ?, ?)", settings)
         heed_signals()
         self.is_changed = True
         mask = os.umask(0o077)  # DuckDB's log is the owner's alone, as the ledger is

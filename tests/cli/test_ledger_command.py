@@ -91,8 +91,8 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most):
     with duckdb.connect() as engine:
         engine.execute(_ledger._TABLES)
         if entries:
-            values = [(person, e, d, report) for (person, d, e), report in entries.items()]
-            engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?)", values)
+            values = [(0, person, e, d, report) for (person, d, e), report in entries.items()]
+            engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?, ?)", values)
         engine.register("made", pa.table({"holder": asked, "candidate": [1] * len(asked)}))
         candidates = engine.sql("SELECT holder::UUID AS holder, candidate FROM made")
         found = settled(candidates, engine.table("reports"), ("design", 1), epoch, most)
@@ -137,7 +137,7 @@ def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
     assert stat.S_IMODE((ready / NAME).stat().st_mode) == 0o600 or os.name != "posix"
     made = LedgerReporter(designed, id="person", key=KEY)(table())
     assert read("a.csv")["report"].to_pylist() == made["candidate"].to_pylist()
-    entries = {str(holder).replace("-", ""): report for holder, _, _, report in rows()}
+    entries = {str(holder).replace("-", ""): report for _, holder, _, _, report in rows()}
     expected = zip(made["holder"].to_pylist(), made["candidate"].to_pylist(), strict=True)
     assert entries == dict(expected)
 
@@ -348,7 +348,8 @@ EDITS = {
     "a row is deleted": "DELETE FROM reports WHERE rowid = 7",
     "all are": "DELETE FROM reports",
     "so that the count is right": "DELETE FROM reports WHERE rowid = 7; "
-    "UPDATE settings SET n_reports = 299",
+    "INSERT INTO reports FROM reports LIMIT 1",
+    "a person is elsewhere": "UPDATE reports SET part = 1 - part WHERE part < 2",
     "a row is doubled": "INSERT INTO reports FROM reports LIMIT 1",
     "reports are exchanged": "UPDATE reports SET report = 3 - report WHERE report IN (1, 2)",
     "a person is unknown": "UPDATE reports SET holder = uuid() WHERE rowid = 7",
@@ -359,7 +360,7 @@ EDITS = {
     "a bound": "UPDATE designs SET eps_all = 0.1",
     "a setting": "UPDATE settings SET max_reports = 2",
     "the settings": "DELETE FROM settings",
-    "a missing digest": "UPDATE settings SET digest = NULL",
+    "a missing digest": "UPDATE settings SET parts = NULL",
     "the table": "DROP TABLE reports",
     "a column": "ALTER TABLE reports DROP COLUMN epoch",
     "version": "UPDATE settings SET version = 2",
@@ -397,6 +398,34 @@ def test_ledgers_that_were_edited_are_refused(call, again, case):
     code, out, err = call(*REPORT, "-o", "b.csv")
     assert (code, out) == (2, "") and not (again / "b.csv").exists()
     assert ("a ledger of version 2" if case == "version" else f"{NAME} is damaged, or") in err
+
+
+def test_few_records_read_the_rows_that_are_checked_and_no_others(call, again):
+    """The other parts of the ledger may be damaged, even by rows of these people; none may lack."""
+    first = dict(zip(*(read("a.csv")[n].to_pylist() for n in ("person", "report")), strict=True))
+    write(changed().slice(0, 1), "one.csv")
+    run = ("report", "mechanism.json", "one.csv", *KEYED, *LEDGER)
+    assert call(*run, "-o", "b.csv")[0] == 0
+    [(holder,)] = rows("SELECT holder FROM reports ORDER BY rowid LIMIT 1")
+    with duckdb.connect(NAME) as engine:
+        other = f"rowid = (SELECT min(rowid) FROM reports WHERE part != {holder.bytes[0]})"
+        engine.execute(f"UPDATE reports SET holder = '{holder}', report = 999 WHERE {other}")
+    assert call(*run, "-o", "c.csv")[0] == 0
+    assert read("c.csv").to_pylist() == [{"person": 0, "report": first[0]}]
+    with duckdb.connect(NAME) as engine:
+        engine.execute(f"DELETE FROM reports WHERE holder = '{holder}' AND report = 999")
+    assert call(*run, "-o", "d.csv")[0] == 2
+
+
+def test_no_progress_of_duckdb_is_written_among_the_reports(again):
+    """DuckDB takes a process without a file for an interactive one, which has a bar."""
+    code = (
+        "from skrldp.cli._ledger import opened_ledger\n"
+        f"with opened_ledger({NAME!r}, 0) as ledger:\n"
+        "    print(ledger._engine.execute(\"SELECT current_setting('enable_progress_bar')\")"
+        ".fetchall())"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[(False,)]\n"
 
 
 def test_flipped_bits_are_noticed_or_change_nothing(call, again):
