@@ -79,11 +79,6 @@ def test_the_text_is_on_the_right_side_and_near(value, spec):
     assert nearest[1] in (float(below), float(above)) or math.isclose(*nearest, rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
-def test_what_is_not_finite_stays(value):
-    assert at_most(value) == at_least(value) == f"{value:g}"
-
-
 def test_by_hand():
     assert at_most(0.1) == at_least(0.1) == at_most(0.1, ".2g") == "0.1"
     assert at_most(1.0, ".6f") == at_least(1.0, ".6f") == "1.000000"
@@ -96,24 +91,18 @@ def test_by_hand():
 ROWS = [["no", "a"], ["yes", "b"], ["no", "b"], ["yes", "a"]]
 
 
-def reseeded(random_state):
-    sanitizer = GRRSanitizer(sensitive=0).fit(ROWS)
-    return sanitizer.set_params(random_state=random_state)
-
-
 FITTED = GRRSanitizer(sensitive=0).fit(ROWS)
 USES = {
     "stream": RandomStream,
     "mechanism": lambda seed: FITTED.mechanism_.sample([0, 1], seed),
     "client": lambda seed: client.load(FITTED.mechanism_.to_json(), random_state=seed),
     "fit": lambda seed: GRRSanitizer(random_state=seed, sensitive=0).fit(ROWS),
-    "transform": lambda seed: reseeded(seed).transform(ROWS),
-    "audit": lambda seed: audit(GRRSanitizer(sensitive=0).fit(ROWS), n=500, random_state=seed),
+    "audit": lambda seed: audit(FITTED, n=500, random_state=seed),
 }
 
 
 @pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("seed", [False, True, np.False_, np.True_], ids=repr)
+@pytest.mark.parametrize("seed", [False, np.True_], ids=repr)
 def test_a_truth_value_is_no_seed(use, seed):
     """``random_state=False`` reads like "none", and would be the seed 0."""
     with pytest.raises(ValueError, match=rf"random_state={seed!r}.*None"):

@@ -82,22 +82,17 @@ def worst_of(sanitizer, distance):
     return convex_solve(cells[None], distribution[None], [1.0], ball.alpha, ball.B_)
 
 
-def private_optimum(counts, eps, distance, *, all_distributions, worst_case):
-    """Smallest distortion by a linear program, for privacy at one distribution or at all."""
+def private_optimum(counts, eps, distance, *, worst_case):
+    """Smallest distortion by a linear program, for privacy at all distributions."""
     distribution = counts / counts.sum()
     a1, a2 = counts.shape
     a = a1 * a2
     cost = np.tile([[distance(u, y) for u in range(a2)] for y in range(a2)], a1)  # (b, a)
     rows = []
     for y, (s1, s2) in itertools.product(range(a2), itertools.permutations(range(a1), 2)):
-        tests = [
-            (distribution[s1] / distribution[s1].sum(), distribution[s2] / distribution[s2].sum())
-        ]
-        if all_distributions:
-            tests = itertools.product(np.eye(a2), np.eye(a2))
-        for first, second in tests:
+        for u1, u2 in itertools.product(range(a2), repeat=2):
             row = np.zeros((a2, a1, a2))
-            row[y, s1], row[y, s2] = first, -np.exp(eps) * second
+            row[y, s1, u1], row[y, s2, u2] = 1.0, -np.exp(eps)
             rows.append(np.append(row.ravel(), 0.0))
     objective = np.append((cost * distribution.ravel()).ravel(), 0.0)
     if worst_case:  # the worst cell

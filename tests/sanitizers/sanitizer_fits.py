@@ -1,6 +1,7 @@
 """Tables and fits for the tests of all sanitizers."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,10 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp.certificate import release
 from skrldp.design.solution import Solution
+from skrldp.sanitizers.fitted_state import Designed
+from skrldp.sanitizers.parameters import with_parameters
 
 CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
 
@@ -88,3 +92,15 @@ LIBRARIES = ["pandas", "polars", "pyarrow", "numpy"]
 
 def solution_of(matrix):
     return Solution("converged", "none", 1.0, 1.0, 1, 0.0, matrix=matrix)
+
+
+@with_parameters
+class GivenDesign(NonRobustSanitizer):
+    """Repairs and proves a design that is given, instead of a search."""
+
+    matrix: Any = None
+
+    def _design(self, promise, confidence_set, record):
+        mechanism, certificate = release(self.matrix, promise)
+        designed = Designed(mechanism, certificate, solution_of(self.matrix))
+        return designed.numbered(promise.joint)

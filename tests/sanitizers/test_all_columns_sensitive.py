@@ -17,13 +17,10 @@ from skrldp import (
     Mechanism,
     NonRobustSanitizer,
     PolyOptSanitizer,
-    RakingWeights,
     RenyiBall,
-    RobustMSESanitizer,
     SRRSanitizer,
     privacy_report,
 )
-from skrldp.certificate import counts_to_json, verify
 from skrldp.client import load
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.estimation import expected_std_error
@@ -48,8 +45,6 @@ def fitted(cls, columns=("ill", "income"), eps=0.8, **parameters):
     ("columns", "sensitive"),
     [
         (("ill", "income"), slice(None)),
-        (("ill", "income"), ["income", "ill"]),
-        (("income",), "income"),
         (("income",), None),
     ],
 )
@@ -102,17 +97,11 @@ def test_variances_are_those_of_the_estimates():
             "2 feature\\(s\\), all sensitive, but observe='nonsensitive'.* leave it out",
         ),
         (
-            AOptimalSanitizer(observe="nonsensitive"),
-            "2 feature\\(s\\), all sensitive, but observe='nonsensitive'.* leave it out",
-        ),
-        (
             PolyOptSanitizer(objective="I(U;Y)"),
             r"all sensitive, but objective='I\(U;Y\)' is about U alone",
         ),
         (GRRSanitizer(min_frequency=5), "all sensitive, but min_frequency groups values of U"),
-        (PolyOptSanitizer(min_frequency="auto"), "secrets are never grouped: leave it out"),
         (IRSanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
-        (RobustMSESanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
         (
             AOptimalSanitizer(observer_columns="ill"),
             "column ill is both sensitive and in observer_columns",
@@ -143,23 +132,11 @@ def test_estimates_know_no_others_and_no_drift():
 
 
 def test_the_report_speaks_of_the_whole_record():
-    text = " ".join(str(privacy_report(fitted(AOptimalSanitizer))).split())
-    assert "Each person's 'ill', 'income' are protected from anyone" in text
-    assert "sees the person's report, and that is the whole record." in text
-    assert "for every population" in text
     for cls in ALL:
         design = fitted(cls)
         words = [str(privacy_report(design)), getattr(design.solution_, "message", "")]
         assert not {"U", "U."} & set(" ".join(words).split()), cls.__name__
     assert "values" not in repr(fitted(GRRSanitizer).mechanism_)
-
-
-def test_the_proof_is_checked_from_its_files():
-    sanitizer = fitted(AOptimalSanitizer)
-    text, counts = sanitizer.mechanism_.to_json(), counts_to_json(sanitizer.joint_)
-    verdict = verify(text, counts, sanitizer.certificate_.witness())
-    assert verdict.holds
-    assert "20 pairs of 5 groups" in verdict.shown[0]
 
 
 WIDE = pd.DataFrame(
@@ -184,19 +161,3 @@ def test_blocks_of_secrets_are_private_and_pooled(blocks):
         shares = estimator.marginal(name).to_frame()
         truth = WIDE[name].value_counts(normalize=True).sort_index().to_numpy()
         assert (np.abs(shares["unbiased"] - truth) < 5 * shares["std_error"]).all()
-
-
-def test_blocks_of_secrets_speak_of_the_whole_record():
-    sanitizer = BlockSanitizer(1.0, sensitive=slice(None)).fit(WIDE)
-    text = " ".join(str(privacy_report(sanitizer)).split())
-    assert "Each person's 'ill', 'age', 'job' are protected" in text
-    assert "sees the person's report, and that is the whole record." in text
-    assert "of U" not in text
-    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(WIDE))
-    with pytest.raises(ValueError, match="no block contains the whole record"):
-        estimator.marginal(part="sensitive")
-    with pytest.raises(ValueError, match="column ill is both sensitive and in observer_columns"):
-        BlockSanitizer(sensitive=slice(None), observer_columns="ill").fit(WIDE)
-    records = WIDE.head(500)
-    calibrator = RakingWeights(sanitizer, records).fit(sanitizer.transform(WIDE))
-    assert calibrator.weights_.mean() == pytest.approx(1.0)

@@ -89,14 +89,6 @@ def test_a_fit_in_the_middle_of_a_transform_changes_nothing(make, monkeypatch):
     assert sanitizer.joint_.counts.shape == (2, 3)
 
 
-def test_before_fit_there_is_nothing():
-    sanitizer = RobustMSESanitizer(sensitive=0)
-    for name in ("joint_", "mechanism_", "certificate_", "distortion_", "n_features_in_"):
-        with pytest.raises(AttributeError, match=name):
-            getattr(sanitizer, name)
-    assert not hasattr(sanitizer.fit([[0, 1], [1, 2]] * 10), "feature_names_in_")
-
-
 def test_a_table_is_read_once(monkeypatch):
     """In `fit`, and in `transform` with the reports that it writes."""
     calls, check = [], read._refuse_column_names

@@ -72,23 +72,6 @@ def test_unknown_values_are_other_everywhere(cls):
         found.set_params(handle_unknown="error").transform(new.iloc[:1])
 
 
-def test_rare_values_alone():
-    """Without handle_unknown, devices are told which values were rare, and refuse others."""
-    found = fit(SRRSanitizer, min_frequency=100, random_state=0)
-    assert found.joint_.values == ("desk", "field", "other")
-    device = client.load(found.mechanism_.to_json(), random_state=0)
-    X = public()
-    assert np.array_equal(device.mechanism.others[0], sorted(set(X["job"]) - {"desk", "field"}))
-    rare = X[~X["job"].isin(["desk", "field"])]
-    assert np.array_equal(
-        found.transform(rare)["job"], found.transform(rare.assign(job="other"))["job"]
-    )
-    assert device.report_many(rare).shape == (len(rare),)
-    for report in (found.transform, device.report_many):
-        with pytest.raises(ValueError, match=r"value \(not shown\)|a value unseen"):
-            report(X.assign(job="never seen"))
-
-
 def test_equal_rows_of_a_grouped_table_are_no_survey_weights():
     """Rows that differ before they are grouped may have any counts."""
     X = pd.DataFrame({"ill": [0, 1] * 6, "job": [*"aabbccddeeff"]})
@@ -134,28 +117,3 @@ def test_beta_is_said_with_its_condition(source):
     # Without beta there is nothing to condition.
     everywhere = fit(SRRSanitizer, **TABLES[source])
     assert words not in str(privacy_report(everywhere)) + everywhere.certificate_._repr_html_()
-
-
-MALFORMED = [
-    ('"other":[true]', '"other":[false]', "null, true, or a list|must be a list"),
-    ('"other":[true]', '"other":[null]', "null for every column"),
-    ('"other":[true]', '"other":[true,true]', "an entry for each of the 1 columns"),
-    ('"other":[true]', '"other":[["desk"]]', "other must be distinct"),
-    ('"other":[true]', '"other":[["x","x"]]', "other must be distinct"),
-    ('"other":[true]', '"other":[[]]', "null, true, or a list"),
-    ('"field","other"]', '"field","others"]', "no value 'other'"),
-    (
-        '"values_from":"frequent"',
-        '"values_from":"elsewhere"',
-        "'elsewhere' must be one of",
-    ),
-    ('"values_from":"frequent"', '"values_from":null', "values_from is null"),
-]
-
-
-def test_malformed_others_are_refused():
-    text = fit(IRSanitizer, **GROUPED).mechanism_.to_json()
-    for before, after, message in MALFORMED:
-        assert text.count(before) == 1
-        with pytest.raises(ValueError, match=message):
-            client.load(text.replace(before, after))

@@ -28,7 +28,6 @@ from skrldp import (
     batches,
     client,
 )
-from skrldp._frames import refuse_index
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -150,17 +149,14 @@ USES = {
     "transform numbers": lambda f, v, p: f["numbers"].transform(objects(v, p)),
     "transform, two columns": lambda f, v, p: f["two"].transform(frame(v, p).assign(t="1")),
     "transform, combinations": lambda f, v, p: f["pairs"].transform(frame(v, p).assign(w="2")),
-    "transform, other columns": lambda f, v, p: f["frame"].transform(frame(v, p)[[p]]),
     "transform, blind": lambda f, v, p: f["blind"].transform(frame(v, p)),
     "transform, known": lambda f, v, p: f["known"].transform(frame(v, p)),
     "score": lambda f, v, p: f["frame"].score(frame(v, p)),
     "score, blind": lambda f, v, p: f["blind"].score(frame(v, p)),
     "decode": lambda f, v, p: f["symbol"].decode(column(v, zero=0)),
     "sample": lambda f, v, p: f["frame"].mechanism_.sample(column(v)),
-    "sample one": lambda f, v, p: f["frame"].mechanism_.sample([v]),
     "client": lambda f, v, p: f["client"].report(dict(zip("su", row(v, p), strict=True))),
     "client, tuple": lambda f, v, p: f["client"].report(row(v, p)),
-    "client, other columns": lambda f, v, p: f["client"].report((v, "0", v)),
     "client, a value": lambda f, v, p: f["client"].report(v),
     "client, rows": lambda f, v, p: f["client"].report_many([("0", "0"), row(v, p)]),
     "client, array": lambda f, v, p: f["client"].report_many(objects(v, p)),
@@ -170,7 +166,6 @@ USES = {
     "client, ids": lambda f, v, p: f["permanent"].report_many([("0", "0")], ids=MARK),
     "batches": lambda f, v, p: reported(f["reporter"], batch(v, p)),
     "estimator": lambda f, v, p: FrequencyEstimator(f["frame"]).fit(frame(v, p)),
-    "estimator, objects": lambda f, v, p: FrequencyEstimator(f["array"]).fit(objects(v, p)),
     "estimator, symbols": lambda f, v, p: FrequencyEstimator(f["symbol"]).fit(column(v, zero=0)),
     "estimator, one-hot": lambda f, v, p: FrequencyEstimator(f["numbers"], encode="onehot").fit(
         np.stack([column(v, zero=0)] * 4, axis=1)
@@ -272,38 +267,3 @@ def test_columns_of_another_library_leave_without_their_levels(kind):
         assert found.dtype == np.dtype("U1")
     else:
         assert found["u"].dtype == pd.CategoricalDtype(["x", "y", "z"], own.ordered)
-
-
-def test_an_order_of_levels_leaves_where_the_public_table_has_it():
-    public = pl.DataFrame({"s": ["a", "b"] * 30, "u": list("xyz") * 20})
-    sanitizer = GRRSanitizer(sensitive="s", categories=["auto", ["z", "x", "y"]]).fit(public)
-    for levels, ordered in [("zyx", False), ("zy", True), ("zwx", True), ("xz", False)]:
-        own = pd.CategoricalDtype(list(levels), ordered=True)
-        records = pd.DataFrame({"s": ["a"], "u": pd.Series(["z"], dtype=own)})
-        found = sanitizer.transform(records)["u"].dtype
-        assert found == pd.CategoricalDtype(["z", "x", "y"], ordered)
-
-
-def test_a_frame_that_has_columns_of_any_name_has_no_index():
-    """So is one of Spark Connect, whose columns have no truth value either."""
-
-    class Frame:
-        def __getattr__(self, name):
-            return Frame()
-
-        def __bool__(self):
-            raise ValueError("no truth value")
-
-    refuse_index(Frame(), ["ill"])
-
-
-def test_columns_of_another_library_keep_their_kind_where_values_repeat():
-    """A record of U that is written stands in a list of combinations, whose parts repeat."""
-    public = pl.DataFrame({"s": ["a", "b"] * 30, "u": list("xyz") * 20, "w": list("kkllmm") * 10})
-    codec = GRRSanitizer(sensitive="s").fit(public)._fitted.codec
-    for like, dtype in (
-        (public.to_pandas().astype("category"), pd.CategoricalDtype(["x", "y"])),
-        (pl.DataFrame(public), pl.String),
-    ):
-        found = codec.write_values([("x", "k"), ("x", "l"), ("y", "k")], np.arange(3), like=like)
-        assert found["u"].dtype == dtype and list(found["u"]) == ["x", "x", "y"]

@@ -1,10 +1,11 @@
-"""Sanitizers: what they certify, how they are fitted, and which columns are S."""
+"""What every sanitizer promises: at most eps is proved, for the weights that are sampled."""
 
+import itertools
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import few_iterations, slow_clock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sanitizer_fits import (
@@ -13,10 +14,10 @@ from sanitizer_fits import (
     INFORMATIVE,
     N_ROWS,
     SANITIZERS,
+    GivenDesign,
     fitted,
     frame_of,
     make,
-    solution_of,
 )
 from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
@@ -27,36 +28,39 @@ from skrldp import (
     CertificateError,
     GRRSanitizer,
     InfeasibleError,
+    IRSanitizer,
     Mechanism,
-    NonRobustSanitizer,
     PolyOptSanitizer,
     RenyiBall,
     RobustMSESanitizer,
     SRRSanitizer,
+    certify,
 )
-from skrldp.sanitizers import closed_forms, optimal
+from skrldp.certificate import _release
+from skrldp.claims import Claims
 
-# Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
-    "ignore::sklearn.exceptions.ConvergenceWarning",
+    "ignore::sklearn.exceptions.ConvergenceWarning",  # designs end early, to save time
 )
 
+COUNTS = np.array([[300, 200, 100], [150, 250, 500]])
+ROWS = [[s, u] for s in range(2) for u in range(3)]
+LARGE = np.indices((6, 90)).reshape(2, -1).T  # too many cells for a dense table
 
 # --- The promise ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_certificate_never_exceeds_eps(cls, data):
+def test_the_certificate_never_exceeds_eps(cls, data):
     a1, a2 = data.draw(st.integers(2, 3)), data.draw(st.integers(2, 3))
     counts = data.draw(st.lists(st.integers(0, 200), min_size=a1 * a2, max_size=a1 * a2))
     counts[0] += 1
     eps = data.draw(st.floats(0.05, 4.0))
     X = [[s, u] for s in range(a1) for u in range(a2)]
-    exact = cls is PolyOptSanitizer and data.draw(st.booleans())
-    sanitizer = fitted(make(cls, exact, eps=eps), X, sample_weight=counts)
+    sanitizer = fitted(make(cls, eps=eps), X, sample_weight=counts)
     certificate, mechanism = sanitizer.certificate_, sanitizer.mechanism_
     assert certificate.eps_attained <= certificate.eps <= eps
     assert mechanism.leakage(certificate.distribution) <= eps + 1e-12
@@ -64,49 +68,126 @@ def test_certificate_never_exceeds_eps(cls, data):
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
-@pytest.mark.parametrize("eps", [1e-9, 1e-3, 20.0, 1e6])
-def test_extreme_eps(cls, eps):
+@pytest.mark.parametrize("eps", [1e-9, 20.0, 1e6])
+def test_extreme_promises_are_kept(cls, eps):
     if cls is AOptimalSanitizer and eps == 1e-9:  # probabilities are rounded more coarsely
         with pytest.raises(InfeasibleError, match="whose reports all targets are identifiable"):
             fitted(make(cls, eps=eps), GOOD)
         return
-    exact = cls is PolyOptSanitizer  # for any eps
-    sanitizer = fitted(make(cls, exact, eps=eps), GOOD)
+    sanitizer = fitted(make(cls, exact=cls is PolyOptSanitizer, eps=eps), GOOD)
     assert sanitizer.certificate_.holds(eps)
     if eps > 10 and cls in CLOSED_FORMS:
         assert sanitizer.normalized_mutual_information_ > 0.999
 
 
 @pytest.mark.parametrize("cls", CLOSED_FORMS)
-@pytest.mark.parametrize("eps", [1e-6, 1.0, 30.0])
-def test_blocks_that_stay_blocks_are_certified_too(cls, eps, monkeypatch):
-    dense = fitted(cls(eps, sensitive=0), GOOD)
-    monkeypatch.setattr(closed_forms, "_DENSE_CELLS", 0)
-    blocks = fitted(cls(eps, sensitive=0), GOOD)
-    assert type(blocks.mechanism_.form) is not type(dense.mechanism_.form)
-    assert blocks.certificate_.holds(eps)
-    np.testing.assert_allclose(blocks.mechanism_.matrix, dense.mechanism_.matrix, atol=1e-8)
+def test_four_weights_of_many_cells_are_certified_as_a_dense_matrix_is(cls):
+    assert fitted(cls(sensitive=0), LARGE[LARGE[:, 1] < 4]).mechanism_.form.blocks is None
+    sanitizer = fitted(cls(sensitive=0), LARGE)
+    assert sanitizer.mechanism_.form.blocks is not None
+    assert sanitizer.certificate_.holds(1.0)
+    dense = Mechanism.from_matrix(sanitizer.mechanism_.matrix, range(6), range(90))
+    around = sanitizer.uncertainty_
+    again = certify(dense, around, sanitizer.joint_).eps
+    assert again == pytest.approx(sanitizer.certificate_.eps, abs=1e-8)
 
 
-def test_what_cannot_be_proven_is_not_released(monkeypatch):
-    sanitizer = GRRSanitizer(1.0, sensitive=0).fit(GOOD)
-    before = dict(vars(sanitizer))
-    monkeypatch.setattr("skrldp.sanitizers.closed_forms.grr", lambda eps, n: (0.9, 0.1, 0.0, 0.0))
-    monkeypatch.setattr(closed_forms, "_DENSE_CELLS", 0)
+class Unprovable(GRRSanitizer):
+    """Its response leaks twice as much as is promised."""
+
+    def _response(self, eps, a1, a2):
+        return super()._response(2.0 * eps, a1, a2)
+
+
+def test_a_mechanism_without_a_proof_is_not_released():
+    sanitizer = Unprovable(sensitive=0)
     with pytest.raises(CertificateError, match="Nothing is released"):
-        sanitizer.fit(GOOD[:, ::-1])
-    assert vars(sanitizer) == before  # what was fitted before still stands
-    with pytest.raises(CertificateError):
-        (unfitted := GRRSanitizer(1.0, sensitive=0)).fit(GOOD)
+        sanitizer.fit(LARGE)
     with pytest.raises(NotFittedError):
-        unfitted.transform(GOOD)
+        sanitizer.transform(LARGE)
+    before = dict(vars(sanitizer.fit(GOOD)))  # a dense matrix is repaired
+    assert sanitizer.certificate_.holds(1.0)
+    with pytest.raises(CertificateError):
+        sanitizer.fit(LARGE)
+    assert vars(sanitizer) == before  # what was fitted before still stands
 
 
-def test_a_design_that_leaks_is_repaired(monkeypatch):
-    monkeypatch.setattr(optimal, "solve", lambda *args, **options: solution_of(np.eye(4)))
-    sanitizer = PolyOptSanitizer(0.5, sensitive=0).fit(GOOD)
+def test_the_bound_that_is_proved_decides(monkeypatch):
+    """Not the leakage that was found: here the proof is loose, and nothing is released."""
+    prove = _release.prove
+
+    def unsure(*arguments):
+        proof = prove(*arguments)
+        loose = [replace(claim, eps=0.8, attained=0.6) for claim in proof.claims]
+        return replace(proof, claims=Claims(tuple(loose)))
+
+    monkeypatch.setattr(_release, "prove", unsure)
+    with pytest.raises(CertificateError, match=r"the bound is 0\.8"):
+        GRRSanitizer(0.7, sensitive=0).fit(LARGE)
+
+
+def test_a_design_that_leaks_is_repaired():
+    sanitizer = fitted(GivenDesign(0.5, sensitive=0, matrix=np.eye(4)), GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert np.all(sanitizer.mechanism_.matrix > 0)
+
+
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        (IRSanitizer, {}),
+        (PolyOptSanitizer, {"time_limit": None}),
+        (RobustMSESanitizer, {"distance": "hamming"}),
+    ],
+)
+def test_the_certificate_is_for_the_set_that_was_asked_for(cls, options):
+    ball = RenyiBall(radius=0.02, region="lower")
+    sanitizer = cls(0.7, sensitive=0, uncertainty=ball, **options)
+    sanitizer.fit(ROWS, sample_weight=COUNTS.ravel())
+    around = sanitizer.certificate_.uncertainty
+    assert around == ball.fit_set(sanitizer.joint_) and around.radius == 0.02
+    again = certify(sanitizer.mechanism_.matrix, ball, sanitizer.joint_).eps
+    assert again == pytest.approx(sanitizer.certificate_.eps, abs=1e-9) and again <= 0.7
+
+
+@pytest.mark.parametrize("radius", [700.0, np.inf])
+def test_a_huge_radius_is_not_all_distributions(radius):
+    """k reports leak k eps at most only if nothing is outside the set."""
+    sanitizer = IRSanitizer(0.7, uncertainty=RenyiBall(radius=radius), sensitive=0)
+    claims = sanitizer.fit(ROWS, sample_weight=COUNTS.ravel()).mechanism_.claims
+    assert claims.main.around.is_everything == np.isinf(radius)
+
+
+@pytest.mark.parametrize("cls", [RobustMSESanitizer, AOptimalSanitizer])
+def test_designs_compare_a_secret_with_itself_where_the_set_asks_for_it(cls):
+    """Such mechanisms are among the others, and privacy is proved for the same set."""
+    certificates, objectives = [], []
+    for same_secret in (False, True):
+        ball = RenyiBall(radius=0.1, same_secret=same_secret)
+        sanitizer = cls(1.0, sensitive=0, uncertainty=ball)
+        fitted(sanitizer, ROWS, sample_weight=[60, 30, 25, 20, 45, 30])
+        certificates.append(sanitizer.certificate_)
+        objectives.append(sanitizer.solution_.objective)
+    assert certificates[1].holds(1.0)
+    assert certificates[0].uncertainty == certificates[1].uncertainty
+    assert objectives[1] > 1.01 * objectives[0]
+
+
+def test_known_values_are_not_grouped_with_unknown_ones():
+    """Else ("a", 3) would be reported as ("other", "other"): another cell to whoever knows "a"."""
+    cells = [row for row in itertools.product("st", "ab", (1, 2, 3)) if row[1:] != ("a", 3)]
+    counts = [90, 40, 70, 20, 80, 30, 60, 50, 35, 75]
+    options = {"distance": "hamming", "robust_utility": False, "uncertainty": AllDistributions()}
+    options |= {"sensitive": 0, "handle_unknown": "infrequent_if_exist"}
+    with pytest.raises(ValueError, match=r"needs all combinations.*categories='product'"):
+        RobustMSESanitizer(observer_columns=[1], **options).fit(cells, sample_weight=counts)
+    # Nothing but known values, or all combinations: each record keeps what is known of it.
+    for other in ({"observer_columns": [1, 2]}, {"observer_columns": [1], "categories": "product"}):
+        found = RobustMSESanitizer(**other, **options).fit(cells, sample_weight=counts)
+        assert found.certificate_.claims.known.eps <= 1.0
+
+
+# --- Reports -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
@@ -132,17 +213,11 @@ def together(sanitizer):
     return Mechanism.from_matrix(pairs, (0, 1), (1, 2)).leakage(sanitizer.certificate_.distribution)
 
 
-@pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
-def test_two_reports_add_up_if_private_at_all_distributions(cls):
-    assert together(cls(0.5, sensitive=0).fit(GOOD)) <= 1.0 + 1e-9
-
-
-def test_two_reports_may_reveal_the_secret_otherwise(monkeypatch):
+def test_two_reports_add_up_if_private_at_all_distributions_and_may_tell_all_otherwise():
     """U or S+U, at random and told which: nothing of S if U is uniform, but both tell all."""
-    design = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]
-    solution = solution_of(np.array(design) / 2)
-    monkeypatch.setattr(optimal, "solve", lambda *args, **options: solution)
-    sanitizer = fitted(NonRobustSanitizer(0.5, sensitive=0), GOOD)
+    assert together(SRRSanitizer(0.5, sensitive=0).fit(GOOD)) <= 1.0 + 1e-9
+    design = np.array([[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]) / 2
+    sanitizer = fitted(GivenDesign(0.5, sensitive=0, matrix=design), GOOD)
     assert sanitizer.certificate_.holds(0.5)
     assert together(sanitizer) > 10.0
 
@@ -151,9 +226,8 @@ def test_two_calls_differ_unless_seeded():
     X = np.tile(GOOD, (10, 1))
     secure = SRRSanitizer(1.0, sensitive=0).fit(X)
     assert not np.array_equal(secure.transform(X), secure.transform(X))
-    seeded = SRRSanitizer(1.0, random_state=3, sensitive=0).fit(X)
+    seeded, other = (SRRSanitizer(random_state=k, sensitive=0).fit(X) for k in (3, 4))
     np.testing.assert_array_equal(seeded.transform(X), seeded.transform(X))
-    other = SRRSanitizer(1.0, random_state=4, sensitive=0).fit(X)
     assert not np.array_equal(seeded.transform(X), other.transform(X))
 
 
@@ -161,67 +235,34 @@ def test_two_calls_differ_unless_seeded():
 
 
 @pytest.mark.parametrize("cls", SANITIZERS)
-def test_fitted_attributes(cls):
+def test_fitted_attributes_describe_the_table_and_the_mechanism(cls, capsys):
     X = frame_of("pandas")
-    sanitizer = fitted(make(cls, eps=1.0, sensitive="ill"), X)
+    sanitizer = fitted(make(cls, eps=1.0, sensitive="ill", verbose=1), X)
     joint, mechanism = sanitizer.joint_, sanitizer.mechanism_
     assert joint.secrets == (False, True) and joint.n == N_ROWS
     assert mechanism.columns == (("size", False), ("ill", True), ("count", False))
     assert sanitizer.n_features_in_ == 3
     assert list(sanitizer.feature_names_in_) == list(X.columns)
-    for name, figure in sanitizer.certificate_.uncertainty.fitted_attributes.items():
-        assert getattr(sanitizer.uncertainty_, name) == figure
+    for name, value in sanitizer.certificate_.uncertainty.fitted_attributes.items():
+        assert getattr(sanitizer.uncertainty_, name) == value
     again = Mechanism.from_json(mechanism.to_json())
     np.testing.assert_array_equal(again.weights, mechanism.weights)
     assert (again.cells, again.symbols) == (mechanism.cells, mechanism.symbols)
-
-
-@pytest.mark.parametrize("cls", INFORMATIVE)
-def test_mutual_information(cls):
-    X = frame_of("pandas")
-    sanitizer = fitted(make(cls, eps=1.0, sensitive="ill"), X)
-    joint = sanitizer.joint_
-    information = sanitizer.mechanism_.mutual_information(joint.probabilities)
-    assert sanitizer.mutual_information_ == information
-    assert sanitizer.normalized_mutual_information_ == pytest.approx(information / joint.entropy)
-    assert sanitizer.score(X) == pytest.approx(sanitizer.normalized_mutual_information_)
-    assert sanitizer.mutual_information_ <= sanitizer.solution_.bound + 1e-9
-
-
-def test_polyopt_passes_its_parameters_on(monkeypatch):
-    calls = []
-
-    def spy(problem, requirements, **options):
-        calls.append((problem, requirements.only, options))
-        return solve(problem, requirements, **options)
-
-    solve = optimal.solve
-    monkeypatch.setattr(optimal, "solve", spy)
-    papers = RenyiBall(radius=0.001, region="lower", same_secret=True)
-    options = {"uncertainty": papers, "time_limit": 500.0}
-    PolyOptSanitizer(0.7, **options, sensitive=0).fit(GOOD)
-    problem, one, options = calls[0]
-    assert type(one.region).__name__ == "LowerRegion" and one.region.same_secret
-    assert one.eps == 0.7
-    criterion = problem.criterion
-    assert 400.0 < options.pop("time_limit") < 500.0  # less what repair and proof will take
-    assert options == {"solver": "auto", "verbose": 0, "n_jobs": None}
-    assert criterion.distribution.sum() == pytest.approx(1.0) and (criterion.distribution > 0).all()
-    assert criterion.name == "I(X;Y)"
-
-
-@pytest.mark.parametrize("cls", [PolyOptSanitizer, RobustMSESanitizer])
-def test_without_a_time_limit_a_fit_depends_on_no_clock(cls):
-    found = []
-    for seconds in (1e-9, 1e6):
-        with slow_clock(seconds), few_iterations(40):
-            found.append(cls(sensitive=0, time_limit=None).fit(GOOD).mechanism_.digest)
-    assert found[0] == found[1]
+    printed = capsys.readouterr()
+    assert f"{cls.__name__}: S = 'ill'; U = 'size', 'count'; JointDist" in printed.out
+    if cls is PolyOptSanitizer:  # after the search there are signs of life too
+        assert "[skrldp] repairing" in printed.err and "[skrldp] proving" in printed.err
+    if cls in INFORMATIVE:
+        information = mechanism.mutual_information(joint.probabilities)
+        share = information / joint.entropy
+        assert sanitizer.mutual_information_ == information <= sanitizer.solution_.bound + 1e-9
+        assert sanitizer.normalized_mutual_information_ == pytest.approx(share)
+        assert sanitizer.score(X) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("cls", CLOSED_FORMS)
 def test_weights_are_counts(cls):
-    X, weights = frame_of("pandas"), np.arange(N_ROWS) % 4 + 1
+    X, weights = frame_of("pandas"), np.arange(N_ROWS) % 4
     weighted = fitted(cls(sensitive="ill"), X, sample_weight=weights)
     repeated = fitted(cls(sensitive="ill"), X.loc[X.index.repeat(weights)])
     np.testing.assert_array_equal(weighted.joint_.counts, repeated.joint_.counts)
@@ -231,43 +272,10 @@ def test_weights_are_counts(cls):
     )
 
 
-def test_rows_without_weight_are_still_reported():
-    weights = [1] * 20 + [0] * 20
-    assert len(SRRSanitizer(sensitive=0).fit_transform(GOOD, sample_weight=weights)) == 40
-
-
-@pytest.mark.parametrize("cls", [GRRSanitizer, SRRSanitizer])
-def test_ten_thousand_cells_need_no_matrix(cls):
+def test_ten_thousand_cells_need_no_matrix():
     X = np.indices((100, 100)).reshape(2, -1).T
     tracemalloc.start()
-    sanitizer = cls(2.0, sensitive=0).fit(X)
-    sanitizer.transform(X)
+    GRRSanitizer(2.0, sensitive=0).fit(X).transform(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100e6  # a dense matrix has 800 MB
-    assert sanitizer.certificate_.holds(2.0)
-
-
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_verbose_says_what_was_done(cls, capsys):
-    fitted(make(cls), GOOD)
-    assert capsys.readouterr().out == ""
-    fitted(make(cls, verbose=1), GOOD)
-    said = f"{cls.__name__}: S = column 0; U = column 1; JointDistribution(2 secrets x 2 values"
-    told = capsys.readouterr()
-    assert said in told.out
-    if cls is PolyOptSanitizer:  # after the search there are signs of life too
-        assert "[skrldp] repairing" in told.err and "[skrldp] proving" in told.err
-
-
-@pytest.mark.parametrize("cls", [AOptimalSanitizer, PolyOptSanitizer, RobustMSESanitizer])
-def test_a_slow_design_says_so_before_it_begins(cls, capsys):
-    rows = [[s, u] for s in range(9) for u in range(10)]
-    options = {"verbose": 1, "time_limit": 0.01, "uncertainty": AllDistributions()}
-    make(cls, exact=True, **options).fit(rows)
-    first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith(f"{cls.__name__}: 9 secrets x 10 values = 90 cells, 36 pairs of")
-    assert "usually take more than ten seconds" in first
-
-
-# --- Which columns are S -------------------------------------------------------------------------
