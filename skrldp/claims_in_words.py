@@ -257,17 +257,16 @@ def set_lines(
 _SAMPLING = {
     "survey": (
         "that the public records were drawn as the survey's design says, in many clusters, from "
-        "the population whose members report"
+        "the population of those who report"
     ),
     "reports": (
-        "that each report was drawn as its mechanism says, by a different member of the population "
-        "whose members report, independently of the others, and that their number was fixed before"
+        "that each report was drawn by its mechanism, independently, for a different member of the "
+        "population of those who report, and that the number of reports was fixed in advance"
     ),
     "records": (
-        "that each counted record was drawn from the population whose members report, everybody "
-        "with the same chance, independently of the other records, and that these are few of the "
-        "population; other samples, by place, household, stratum or weight, need the design of "
-        "their survey"
+        "that the counted records were drawn independently, each person with the same probability, "
+        "from the population of those who report, of which they are a small part; samples by "
+        "place, household, stratum or weight need their survey's design"
     ),
 }
 

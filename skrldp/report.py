@@ -66,9 +66,9 @@ _USELESS = 1.0  # standard error of a share above which its estimate is useless
 # Maximum multiplications for the decomposition of a matrix, which take one or two seconds.
 _MOST_WORK = 5e8
 _NOT_SAID = (
-    "That what is assumed is true: neither the table nor a report can show how records were drawn.",
-    "That a program reports by this mechanism, with fresh randomness or one secret key: audit it.",
-    "Who reported, when and from where: the promise is about the report alone.",
+    "Whether the assumptions hold: neither the table nor the reports show how records were drawn.",
+    "Whether a program uses this mechanism, with fresh randomness or a secret key: audit it.",
+    "Who reported, when and from where, because the guarantee is only about the report.",
     "What a report reveals together with other knowledge about a person, beyond the "
     "table of claims.",
 )
@@ -596,7 +596,7 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
 
 def _details_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
     """State the numbers, as labels and texts."""
-    shown = [("digest", report.digest), ("sees", sees(report.observe))]
+    shown = [("digest", report.digest), ("observes", sees(report.observe))]
     a1, a2 = report.shape
     data, unit = origin_of(report.claims.main.around)
     table = f"{report.n:,} {unit}" if report.n else "none"
@@ -623,7 +623,7 @@ def _details_in_words(report: PrivacyReport) -> list[tuple[str, str]]:
         return shown
     nats, share = report.mutual_information, report.normalized_mutual_information
     words = f"I(X;Y) = {nats:.4f} nats, {share:.1%} of H(X), at the public distribution"
-    shown += [("reports", f"{report.n_reports:,} different ones"), ("utility", words)]
+    shown += [("reports", f"{report.n_reports:,} distinct ones"), ("utility", words)]
     shown += _by_secret(report)
     if report.distortion is not None:
         bound = at_most(report.worst_case_distortion or 0.0, ".5g")

@@ -132,20 +132,20 @@ SOURCES = ("declared", "frequent", "cut", "learned")  # the last is the weakest
 
 _WORDS = {
     "declared": (
-        "the values of U are declared; bins and groups that were made before must not come from "
-        "the counted records either"
+        "the values of U are declared; bins and groups that were made beforehand must not come "
+        "from the counted records either"
     ),
     "frequent": (
-        "the values of U were learned from the counted records, but each has so many of them that "
-        "this holds all the same"
+        "the values of U were learned from the counted records, but each has enough of them that "
+        "this still holds"
     ),
     "cut": (
-        "simulated, not proven, since edges of bins were read from the counted records; all other "
-        "values of U are declared or have many records"
+        "simulated, not proved, because edges of bins were read from the counted records; all "
+        "other values of U are declared or have many records"
     ),
     "learned": (
-        "only if the values of U come from elsewhere, but they were learned from the counted "
-        "records, some from few of them, and then the set may miss far more often"
+        "only if the values of U do not come from the counted records, but they were learned from "
+        "these, some from few records, so the set may miss far more often"
     ),
     None: ("only if the values of U do not come from the counted records, which is unknown"),
 }

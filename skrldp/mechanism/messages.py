@@ -41,7 +41,7 @@ def lines_of(mechanism: Any) -> list[Line]:
         ("protects", roles),
         ("secrets", _counted(mechanism.secrets)),
         *([("values of U", _counted(mechanism.values))] if nonsensitive or not sensitive else []),
-        ("sees", sees(mechanism.form.observe)),
+        ("observes", sees(mechanism.form.observe)),
         ("reports", _counted(mechanism.symbols)),
         ("weights", f"{kind}, integers over 2^{mechanism.form.bits}"),
         *lines_of_numbers(mechanism.numbers_by_name),
@@ -60,7 +60,7 @@ def lines_of_blocks(manifest: Any) -> list[Line]:
     n_blocks = len(manifest.blocks)
     lines: list[Line] = [
         ("protects", protected(*_by_role(manifest.columns))),
-        ("sees", sees(manifest.observe)),
+        ("observes", sees(manifest.observe)),
         ("blocks", f"{n_blocks:,}; each person reports one, drawn independently of the record"),
     ]
     blocks = list(zip(manifest.blocks, manifest.shares, manifest.mechanisms, strict=True))
