@@ -80,7 +80,7 @@ def progress(batches: Iterable[Any], path: str) -> Iterator[Any]:
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
 # What the package's messages say to people who write Python, and what commands need to say.
-_AS_COMMANDS = {
+_AS_COMMANDS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"make one with secrets\.token_hex\(32\)": "make one with skrldp key FILE",
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
@@ -91,6 +91,15 @@ _AS_COMMANDS = {
         "Give each combination of values one row; survey weights need Python: SurveyDesign"
     ),
     r"Use min_frequency='auto'": "Use --min-frequency auto",
+    r"list categories": "list them with --categories",
+    r"free text: drop it": "free text: leave it out with --column",
+    r"(?: as text)?\. (?:Convert them, then p|P)ass categories=\{'(.*)': Bins\(\[(.*?)\]\)\}": (
+        r'. Use --bins "\1=\2"'
+    ),
+    r'("(.*)=.* or )Knots\(\[(.*?)\]\)(?= for means)': r'\1--knots "\2=\3"',
+    r"np\.datetime64\('(.*?)'\)": lambda match: match[1] + "2000-01-01"[len(match[1]) :],
+    r"np\.inf": "inf",
+    r"Convert them to dates, and pass Bins of dates": "Write them as 2024-12-31, and use --bins",
     r"\bkey_check=": "--key-check ",
     r"\beps_worst_case=(?=\d)": "--eps-worst-case ",
     r"\beps_worst_case=": "--eps-worst-case",

@@ -135,6 +135,12 @@ def learn_column(
             categories = with_other(categories)
             codes, _ = encode_column(table, position, replace(known, categories=categories))
             codes[codes < 0] = categories.index(OTHER)
+        elif None in unknown and numbers is not None:
+            raise ValueError(
+                f"column {name!r} of the public data has {unknown[None]:,} missing "
+                f"value{'s' * (unknown[None] > 1)}, which {type(numbers).__name__} cannot contain. "
+                "Drop these rows, or group the numbers as strings: a missing string is a category."
+            )
         elif unknown and numbers is not None:
             raise ValueError(
                 f"column {name!r} of the public data has {_rows(sum(unknown.values()))} not "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -77,15 +78,21 @@ def split_counts(
 # --- Edges and knots that are read from a public column -------------------------------------------
 
 
-# Maximum distinct numbers or dates, and strings, of a column that a search accepts as categories.
-# Columns of free text have more; countries, states and occupations have fewer.
-_MOST_NUMBERS, _MOST_STRINGS = 12, 200
+# Maximum distinct numbers or dates, also as text, and other strings of a column that a search
+# accepts as categories. At twice as many, designs take minutes. The US have 56 states and
+# territories.
+_MOST_NUMBERS, _MOST_STRINGS = 12, 60
 # Maximum records per value of an identifier, because panels have several per person
 FEW_OF_EACH = 3
-_MAX_REMEDY = 210  # maximum characters of the remedy; 250 with the name before it
+_MAX_MESSAGE = 250  # characters
 _FEW_RECORDS = 200  # smaller tables are examples, and are searched quickly
 _BINS, _KNOTS, _DATES = (0.2, 0.4, 0.6, 0.8), (0.1, 0.3, 0.5, 0.7, 0.9), (1 / 3, 2 / 3)
-_DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}(\d{4}|\d\d))([ T].*)?")
+_NUMBER_TEXT = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")  # a leading zero marks a code
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
+_DATE_TEXT = re.compile(
+    r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}(\d{4}|\d\d)|\d\d?[ -]\w{3,9}[ -]\d{4}"
+    r"|\w{3,9} \d\d?, \d{4})([ T].*)?"
+)
 
 
 def round_points(
@@ -125,57 +132,70 @@ def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -
     Shapes: `values` (k,), `counts` (k,). Raises ValueError.
     """
     n_records = np.sum(counts)
-    distinct = {v: n for v, n in zip(values, counts, strict=True) if v is not None and n > 0}
-    if len(distinct) <= _MOST_NUMBERS or n_records < _FEW_RECORDS:
+    pairs = [(v, n) for v, n in zip(values, counts, strict=True) if v is not None and n > 0]
+    if len(pairs) <= _MOST_NUMBERS or n_records < _FEW_RECORDS:
         return
-    numbers = [float(v) for v in distinct if is_number(v)]
-    is_dense = len(numbers) >= n_records / FEW_OF_EACH and np.all(np.diff(sorted(numbers)) == 1.0)
-    kind, remedy = "values", ""
+    distinct, records = map(list, zip(*pairs, strict=True))
+    values_read = _from_texts(distinct)
+    numbers = np.array([float(v) for v in values_read if is_number(v)])
+    is_dense = len(numbers) >= n_records / FEW_OF_EACH and np.all(np.diff(np.sort(numbers)) == 1.0)
+    kind, remedies = "values", [""]
     if len(numbers) == len(distinct) and not is_dense:
-        kind, remedy = "numbers", _remedy_for_numbers(name, distinct)
-    elif all(isinstance(value, date) for value in distinct):
-        kind, remedy = "dates", _remedy_for_dates(name, distinct)
+        kind, remedies = "numbers", _remedies_for_numbers(name, numbers, records)
+    elif all(isinstance(value, date) for value in values_read):
+        kind, remedies = "dates", [_remedy_for_dates(name, values_read)]
     elif all(isinstance(v, str) and _DATE_TEXT.fullmatch(v) for v in distinct):
-        kind, remedy = "dates that are text", "Convert them to dates, and give Bins of dates."
+        kind, remedies = "dates as text", ["Convert them to dates, and pass Bins of dates."]
     elif len(distinct) >= n_records / FEW_OF_EACH:
-        remedy = (
-            "It looks like an identifier or free text: drop it (with --column, in the command)."
-        )
+        remedies = ["It looks like an identifier or free text: drop it."]
     elif len(distinct) > _MOST_STRINGS:
-        remedy = "Set min_frequency='auto' to report rare ones as 'other', or list fewer groups."
+        remedies = ["Use min_frequency='auto' to report rare ones as 'other', or list categories."]
+    if kind in ("numbers", "dates") and values_read is not distinct:
+        kind += " as text"
+        remedies = [f"Convert them, then {text[0].lower()}{text[1:]}" for text in remedies]
+    problem = f"column {brief(repr(name))} has {len(distinct):,} distinct {kind}."
+    for remedy in remedies:
+        if len(message := f"{problem} {remedy}") <= _MAX_MESSAGE:
+            break
     if remedy:
-        raise ValueError(
-            f"column {brief(repr(name))} has {len(distinct):,} distinct {kind}. {remedy}"
-        )
+        raise ValueError(message)
+
+
+def _from_texts(values: list[Any]) -> list[Any]:
+    """Read texts if all of them are numbers, or dates; return other values unchanged."""
+    for form, read in ((_NUMBER_TEXT, float), (_ISO_DATE, datetime.fromisoformat)):
+        if all(isinstance(value, str) and form.fullmatch(value) for value in values):
+            with suppress(ValueError):
+                return [read(value) for value in values]
+    return values
 
 
 _LEARNED = "Edges read from this table are learned."
 
 
-def _remedy_for_numbers(name: Any, counts: Mapping[Any, Any]) -> str:
-    numbers, counted = (
-        np.array(column, dtype=float) for column in zip(*sorted(counts.items()), strict=True)
-    )
-    for step in (1, 2, 4):  # fewer points if the message would otherwise be too long
-        edges = round_points(numbers, counted, _BINS[::step])
+def _remedies_for_numbers(name: Any, numbers: NDArray[Any], records: Sequence[Any]) -> list[str]:
+    """State bins and knots; then fewer of them, for messages that would be too long."""
+    order = np.argsort(numbers)
+    numbers, records = numbers[order], np.array(records, dtype=float)[order]
+    remedies = []
+    for step in (1, 2, 4):
+        edges = round_points(numbers, records, _BINS[::step])
         # Rounding errors are smallest if knots are denser with a root of the density, and reach the
         # tail.
-        knots = round_points(numbers, np.sqrt(counted), _KNOTS[::step])
+        knots = round_points(numbers, np.sqrt(records), _KNOTS[::step])
         if edges[-1] == numbers[-1]:  # a bin excludes its upper edge
             edges[-1] += 1
-        remedy = (
+        remedies.append(
             f"Pass categories={{{name!r}: Bins({edges})}} for shares or Knots({knots}) for means, "
             f"or list codes. {_LEARNED}"
         )
-        if len(remedy) + len(repr(name)) <= _MAX_REMEDY:
-            break
-    return remedy
+    return remedies
 
 
-def _remedy_for_dates(name: Any, counts: Mapping[Any, Any]) -> str:
-    if any(getattr(value, "tzinfo", None) for value in counts):
+def _remedy_for_dates(name: Any, dates: Sequence[Any]) -> str:
+    if any(getattr(value, "tzinfo", None) for value in dates):
         return "Give Bins with edges that have a time zone."
-    moments = np.sort(np.array([*counts], dtype="M8[us]"))
+    moments = np.sort(np.array(dates, dtype="M8[us]"))
     for unit in ("Y", "M", "D", "h", "m", "s"):
         units = moments.astype(f"M8[{unit}]")
         if len(np.unique(units)) > 2 * len(_DATES):

@@ -353,8 +353,10 @@ def test_many_numbers_stop_a_search_with_a_repair_that_works(library):
 
 ODD_COLUMNS = {
     "It looks like an identifier or free text": lambda n: [f"user{k}@example" for k in range(n)],
-    "300 distinct values. Set min_frequency='auto'": lambda n: [f"9{k % 300}" for k in range(n)],
-    "dates that are text. Convert them": lambda n: [f"{k % 28}/{k % 12}/2024" for k in range(n)],
+    "300 distinct values. Use min_frequency='auto'": lambda n: [
+        f"ward {k % 300}" for k in range(n)
+    ],
+    "dates as text. Convert them": lambda n: [f"{k % 28}/{k % 12}/2024" for k in range(n)],
     r"distinct dates. Pass categories={'day': Bins\(": lambda n: pd.date_range("2020", periods=n),
     r"2,000 distinct dates. .*Bins\(": lambda n: pd.date_range("2020", periods=n, freq="s"),
     "Bins with edges that have a time zone": lambda n: pd.date_range("2020", periods=n, tz="UTC"),
