@@ -3,6 +3,7 @@
 #   make test          the tests              (make test ARGS="-k mechanism")
 #   make test-minimum  the tests on the oldest supported versions (Python 3.11)
 #   make test-3.12     the demo and the tests on a Python of your choice, in an environment of its own
+#   make test-examples the tests of the examples: the survey on the web and the papers' experiments
 #   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
 #   make fuzz          changed mechanisms, proofs and records: do readers, clients and checkers keep what they promise?
 #                      (make fuzz ARGS="truth --number 10000")
@@ -41,7 +42,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } \
   $(if $(filter file,$(origin PYTHON)),,&& test "$$($(PY) -V)" = "$$($(PYTHON) -V 2>/dev/null)") || echo stale)
 
-.PHONY: nightly demo survey test test-minimum test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
+.PHONY: nightly demo survey test test-minimum test-examples test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
   lint format bench coverage leaderboard tables golden mutants lives docs clean venv
 .NOTPARALLEL:
 
@@ -64,6 +65,9 @@ test-minimum:
 
 test-3.%:
 	$(MAKE) demo test PYTHON=python3.$* VENV=.venv-3.$*
+
+test-examples: $(VENV)/.stamp-examples-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) tests/examples $(ARGS)
 
 test-browser:
 	node --test javascript/test
@@ -137,7 +141,7 @@ docs: $(VENV)/.stamp-docs
 	@echo "The pages are in docs/_build/html; begin with index.html."
 
 PARTS ?= lint test-package reproduce test-minimum test-3.11 test-3.12 test-3.13 test-3.14 test-engines \
-  test-engines-minimum test-browser docs lives fuzz coverage mutants tables bench leaderboard
+  test-engines-minimum test-examples test-browser docs lives fuzz coverage mutants tables bench leaderboard
 nightly:
 	@rm -rf build/nightly; mkdir -p build/nightly
 	@for part in $(PARTS); do \

@@ -1,13 +1,11 @@
 """Claims: what they can state, in JSON and in words, and what a sanitizer claims."""
 
-import ast
 import json
 import math
 import re
 import warnings
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +26,6 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp import claims as claims_module
 from skrldp.alphabet.values import SOURCES
 from skrldp.claims import EVERYTHING, KINDS, RULES, UNITS, Around, BoxBounds, Claim, Claims
 from skrldp.claims_in_words import claim_lines, claims_shown, claims_table, describe, five_sentences
@@ -220,15 +217,6 @@ def test_what_is_not_bounded_is_in_the_table():
     assert five_sentences(claims, (), False, 9)[1] == "A report may reveal 'ill', 'faith'."
 
 
-def test_many_columns_are_all_named_once():
-    columns = tuple(f"q{i}" for i in range(12))
-    claims = Claims((Claim(1.0, 1.0, secret=columns),))
-    who, one, *_ = five_sentences(claims, (), False, 9)
-    few = "'q0', 'q1', 'q2', 'q3', 'q4' and 7 more"
-    assert all(f"'{name}'" in who for name in columns)
-    assert f"values of {few} by" in one and claims_table(claims)[0].endswith(few)
-
-
 @given(st.floats(0, 15), st.floats(0, 9), st.floats(0, 1))
 def test_sentences_promise_no_more_than_is_claimed(eps, further, share):
     known = Claim(share * (eps + further), 0.0, AROUND, known=("age",))
@@ -308,57 +296,6 @@ def test_beta_is_the_sum_over_the_events_of_all_blocks(parts):
         assert beta >= max(part.beta for part in parts)
 
 
-WORDS = re.compile(
-    r"eps ?<= ?\{|\bodds\b.*\{|\{.*\bodds\b|leaks? .*\{.*nats|times as probable|e\^\{"
-    r"|\bprivacy (holds|is proven) (for|at)\b",
-    re.IGNORECASE,
-)
-
-
-def texts_of(tree):
-    """Every string of a module but its docstrings, with {} for what is filled in."""
-    nodes, skip = list(ast.walk(tree)), set()
-    for node in nodes:
-        if isinstance(node, ast.JoinedStr):
-            skip |= {id(value) for value in node.values}
-        elif isinstance(getattr(node, "body", None), list) and isinstance(node.body[0], ast.Expr):
-            skip.add(id(node.body[0].value))
-    for node in nodes:
-        if isinstance(node, ast.JoinedStr):
-            parts = (v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
-            yield node.lineno, "".join(parts)
-        elif isinstance(node, ast.Constant) and id(node) not in skip:
-            yield node.lineno, str(node.value)
-
-
-def test_bounds_are_worded_in_one_place():
-    """Only this module words a bound, or what a report does to odds; `_verify` imports nothing."""
-    root = Path(claims_module.__file__).parent
-    alone = {root / "claims_in_words.py", root / "certificate" / "_verify.py"}
-    found = [
-        f"{path.relative_to(root)}:{line}: {text}"
-        for path in sorted({*root.rglob("*.py")} - alone)
-        for line, text in texts_of(ast.parse(path.read_text("utf-8")))
-        if WORDS.search(text)
-    ]
-    assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        'f"a report multiplies the odds by up to e^{x:.2f}"',
-        '"the set has radius 0: privacy holds for the public distribution alone"',
-        'f"by its claims {k} leak at most {at_most(bound)} nats together"',
-        'f"report {y!r} is {times} times as probable for secret {s!r}"',
-        'f"one report may change odds of 1 : 1 into {odds(eps)} : 1"',
-        'f"eps <= {eps}"',
-    ],
-)
-def test_sentences_about_bounds_would_be_found(code):
-    assert any(WORDS.search(text) for _, text in texts_of(ast.parse(f"said = {code}")))
-
-
 # --- Figures that are refused --------------------------------------------------------------------
 
 BALL = {"set": "renyi", "alpha": 2.0, "radius": 0.1, "rule": "chi2", "beta": 0.05}
@@ -390,69 +327,47 @@ IMPOSSIBLE = [
         (changed(place, **changes), message)
         for place, changes, message in [
             (0, {"eps": -1.0}, "eps=-1.0 must be a finite number >= 0"),
-            (0, {"eps": "1"}, "eps='1'"),
             (0, {"eps": True}, "eps=True"),
             (0, {"eps": HUGE}, "eps=1000"),
-            (0, {"eps": [1.0]}, "eps="),
             (0, {"eps": None}, "lacks 'eps'"),
             (0, {"asked": 0.5}, "more than asked"),
-            (0, {"asked": "1"}, "asked='1'"),
             (0, {"attained": 1.5}, r"attained=1\.5 .*eps=1\.0"),
-            (0, {"attained": False}, "attained=False"),
             (0, {"around": "some"}, "is not 'all'"),
-            (0, {"around": []}, "is not 'all'"),
             (0, {"around": {"set": "cube"}}, "its set=.* must be one of"),
-            (0, {"around": {"set": []}}, "its set=.* must be one of"),
             (0, {"around": None}, "lacks 'around'"),
             (0, {"reports": 2}, "unknown key 'reports'"),
             (0, {"known": [1]}, "the first claim"),
             (0, {"known": "all"}, "the first claim"),
-            (0, {"known": "some"}, "indices of nonsensitive"),
             (0, {"known": None}, "lacks 'known'"),
             (0, {"secret": [0]}, "not about all sensitive columns"),
-            (0, {"secret": []}, "not about all sensitive columns"),
-            (0, {"secret": "all"}, "indices of sensitive"),
             (0, {"secret": [2, 0]}, r"\[2, 0\] are not ascending indices of sensitive"),
             (0, {"secret": [0, 1, 2]}, "indices of sensitive"),
-            (0, {"secret": [0, 2, 4]}, "indices of sensitive"),
             (0, {"secret": [0.0, 2]}, "indices of sensitive"),
             (1, {"known": [0]}, "indices of nonsensitive"),
-            (1, {"known": [-1]}, "indices of nonsensitive"),
             (1, {"known": [3, 3]}, "indices of nonsensitive"),
             (1, {"known": [True]}, "indices of nonsensitive"),
-            (1, {"known": [[3]]}, "indices of nonsensitive"),
-            (1, {"known": {"3": 3}}, "indices of nonsensitive"),
-            (1, {"known": [10**99]}, "indices of nonsensitive"),
             (1, {"known": []}, "duplicate claim"),
             (1, {"eps": 2.5, "asked": 3.0}, r"eps=2\.5 must be at most 2\.0, .*all dist"),
             (2, {"eps": 0.5}, r"eps=2\.0 must be at most 0\.5, .*all dist"),
-            (2, {"known": "all"}, "duplicate claim"),
-            (3, {"eps": 2.5}, r"eps=2\.5 must be at most 2\.0"),
         ]
     ),
     *(
         (changed(place, of_set=True, **changes), message)
         for place, changes, message in [
             (0, {"radius": -0.1}, "radius=-0.1 must be a finite number"),
-            (0, {"radius": HUGE}, "radius=1000"),
             (0, {"radius": None}, "lacks 'radius'"),
             (0, {"alpha": 0.0}, "alpha=0.0"),
-            (0, {"alpha": "2"}, "alpha='2'"),
             (0, {"rule": "asymptotic"}, "rule='asymptotic' must be one of"),
             (0, {"rule": None}, "lacks 'rule'"),
-            (0, {"rule": ["chi2"]}, "must be one of"),
             (0, {"rule": "given"}, "a given set has no beta"),
             (0, {"rule": "finite-sample"}, r"is for alpha=1, got alpha=2\.0"),
             (0, {"beta": 1.0}, "beta=1.0"),
             (0, {"beta": None}, "lacks 'beta'"),
             (0, {"m": 1}, "unknown key 'm'"),
             (0, {"n_records": 0}, "n_records=0"),
-            (0, {"n_records": 5.0}, r"n_records=5\.0"),
             (0, {"n_records": True}, "n_records=True"),
             (0, {"set": "likelihood-ratio"}, "lacks 'single'"),
             (1, {"single": -0.1}, "single=-0.1 must be a finite number"),
-            (1, {"single": True}, "single=True"),
-            (1, {"pair": HUGE}, "pair=1000"),
             (1, {"drift": -1.0}, "drift=-1.0"),
             (1, {"pair": 0.06}, "pair=0.06 must lie between single=0.07 and twice"),
             (1, {"pair": 0.15}, "pair=0.15 must lie between"),
@@ -460,11 +375,8 @@ IMPOSSIBLE = [
             (1, {"rule": "given"}, "a given set has no beta"),
             (1, {"rule": "survey", "beta": 1.5}, "beta=1.5"),
             (1, {"beta": 0.0}, "beta=0.0"),
-            (1, {"beta": "0.05"}, "beta='0.05'"),
             (1, {"n_values": 0}, "n_values=0 must be an integer"),
-            (1, {"n_values": 5.0}, r"n_values=5\.0"),
             (1, {"values_from": "guessed"}, "values_from='guessed' must be one of 'declared'"),
-            (1, {"values_from": ["frequent"]}, "values_from="),
         ]
     ),
     *((found, "claims") for found in ([], None, {}, [None], [[]], "all")),

@@ -4,7 +4,6 @@ The seed is fixed, so nothing here fails by chance. The margins are wide all the
 groups of instances, all pass.
 """
 
-import json
 import sys
 
 import numpy as np
@@ -83,31 +82,3 @@ def test_distributions_and_counts_are_drawn_as_they_should_be():
     counts = np.array([isit.draw(instance, 15_000)[1].ravel() for instance in range(200)])
     assert np.all(counts.sum(axis=1) == 15_000)
     assert np.abs(counts / 15_000 - distributions[:200]).max() < 0.02
-
-
-def test_outliers_by_hand():
-    # Quartiles 2 and 4, so the fences are -1 and 7; infinity is gone before that.
-    values = [1.0, 2.0, 3.0, 4.0, 7.5, np.inf]
-    assert isit.without_outliers(values).tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert isit.summary(values) == (2.5, pytest.approx(np.sqrt(1.25)), 4)
-    # A value at the fence stays: quartiles 2 and 4 again.
-    assert isit.without_outliers([-1.0, 2.0, 3.0, 4.0, 7.0]).tolist() == [-1.0, 2.0, 3.0, 4.0, 7.0]
-    assert isit.without_outliers([np.inf, np.inf]).size == 0
-    assert isit.summary([np.inf])[2] == 0
-
-
-def test_jobs_other_instances_and_other_sizes_change_nothing(
-    experiment, tmp_path, run_example, capsys
-):
-    run_example("plot_isit_section_v.py", "--quick", "--jobs", 2, "--save", tmp_path)
-    out, error = capsys.readouterr()
-    assert "1 of 1 instances (20 fits)" in error  # the plain form of the progress bar
-    assert "\r" not in error
-    assert "With n = 75 public records (1 instances):" in out
-    assert len(list(tmp_path.glob("*.png"))) == 2
-    saved = json.loads((tmp_path / "isit_section_v.json").read_text("utf-8"))
-    assert (saved["instances"], saved["sizes"][0]) == (1, SMALL)
-    assert set(saved["problems"]) == set(isit.PROBLEMS)
-    for problem, rows in saved["problems"].items():
-        eps = experiment.at(SMALL, problem)[0][0]
-        assert rows[0]["every_eps"][0] == pytest.approx(eps, rel=1e-5)

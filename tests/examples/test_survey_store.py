@@ -137,23 +137,6 @@ def test_the_bytes_are_a_function_of_the_reports_and_invitations(tmp_path):
         assert hash_of(token).encode() in raw
 
 
-def test_an_invitation_is_good_for_one_report(tmp_path):
-    into, (sent, other) = Store(tmp_path / "reports.sqlite", "d"), drawn(2)
-    assert into.add(sent) is Outcome.UNKNOWN
-    into.invite([sent.invitation, other.invitation])
-    assert into.add(sent) is Outcome.NEW
-    assert into.add(sent) is Outcome.AGAIN  # the answer was lost
-    assert into.add(sent._replace(report=sent.report + 1)) is Outcome.OTHER
-    assert into.add(sent._replace(block=sent.block + 1)) is Outcome.OTHER
-    assert into.add(sent._replace(id=other.id)) is Outcome.USED
-    assert into.add(sent._replace(id=other.id)) is Outcome.USED
-    assert into.add(other._replace(invitation=secrets.token_hex(16))) is Outcome.UNKNOWN
-    into.invite([sent.invitation])  # which opens none that is used
-    assert into.add(other._replace(invitation=sent.invitation)) is Outcome.USED
-    assert into.add(other) is Outcome.NEW
-    assert into.shown(1) == Counter([sent[2:], other[2:]])
-
-
 def test_what_is_refused_is_not_written(tmp_path):
     """Neither the database nor a journal beside it is touched."""
     reports = drawn(4)
@@ -220,15 +203,3 @@ def test_many_writers_do_not_wait_for_the_database(tmp_path, connect):
     ]
     assert into.shown(1) == Counter(sent[2:] for sent in [*reports, *stored])
     assert all(each.result().total() <= 152 for each in seen)
-
-
-def test_a_failure_to_write_is_told_to_all_who_wait(tmp_path):
-    reports = drawn(8)
-    into = invited(tmp_path / "reports.sqlite", reports)
-    into.path = tmp_path / "none" / "reports.sqlite"
-    with ThreadPoolExecutor(4) as threads:
-        answers = [threads.submit(into.add, sent) for sent in reports]
-    assert all(isinstance(each.exception(), sqlite3.OperationalError) for each in answers)
-    into.path = tmp_path / "reports.sqlite"
-    assert into.add(reports[3]) is Outcome.NEW
-    assert into.shown(1).total() == 1

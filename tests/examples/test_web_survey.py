@@ -1,18 +1,12 @@
 """The server of the web survey: what it takes and refuses, and what its results say."""
 
-import csv
 import dataclasses
 import datetime as dt
-import http.client
-import io
 import json
 import re
 import socket
 import sys
-import threading
-import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import numpy as np
@@ -39,7 +33,7 @@ import simulate  # noqa: E402
 import store  # noqa: E402
 from survey_site import ID, TOKEN, count_reports, few_questions, invite_all, serving  # noqa: E402
 
-from skrldp import certify, client, expected_std_error  # noqa: E402
+from skrldp import certify, client  # noqa: E402
 from skrldp.claims_in_words import odds_in_words  # noqa: E402
 from skrldp.mechanism.manifest import Manifest  # noqa: E402
 
@@ -113,26 +107,6 @@ def test_the_design_keeps_its_promise_and_is_made_once(designed):
     with pytest.raises(FileExistsError, match="second report"):
         design.write(folder, few_questions(), people.public_table(), server.now())
     assert (folder / "manifest.json").read_text("utf-8") == text
-
-
-def test_how_many_answers_are_needed_is_known_beforehand(designed):
-    _, sanitizer = designed
-    for error, n in design.answers_needed(sanitizer):
-        at = [
-            max(expected_std_error(sanitizer, k, name).max() for name in COLUMNS)
-            for k in (n, n - 100)
-        ]
-        assert at[0] <= error < at[1]
-
-
-def test_the_public_table_has_all_answers():
-    """Twelve questions, all of which may be declined, and each answer is somebody's."""
-    table, known = people.public_table(), questions.categories(questions.SURVEY)
-    assert len(known) == len(people.MODEL) == 12
-    for column, answers in known.items():
-        assert answers[-1] == questions.DECLINED
-        assert set(table[column]) == set(answers)
-    assert [one["column"] for one in questions.SURVEY["questions"] if one["sensitive"]] == ["drove"]
 
 
 def test_the_pages_need_nothing_from_elsewhere(site):
@@ -250,32 +224,6 @@ def test_long_bodies_are_refused(site, sent):
     assert counted(site) == 0
 
 
-def test_many_connections_at_once(folder, many_sent):
-    """200 connections, open at the same time, with three reports each."""
-    everybody = threading.Barrier(200)
-
-    def somebody(port, bodies):
-        line, statuses = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
-        line.connect()
-        everybody.wait(60)
-        for body in bodies:
-            line.request("POST", "/reports", json.dumps(body), JSON)
-            answer = line.getresponse()
-            answer.read()
-            statuses.append(answer.status)
-        line.close()
-        return statuses
-
-    invite_all(folder, [one["invitation"] for one in many_sent])
-    with serving(folder) as port, ThreadPoolExecutor(200) as threads:
-        found = list(
-            threads.map(somebody, [port] * 200, [many_sent[i : i + 3] for i in range(0, 600, 3)])
-        )
-    assert found == [[201] * 3] * 200
-    with visited(folder) as site:
-        assert counted(site) == 600
-
-
 def test_other_hosts_and_pages_are_refused(site, sent):
     for host in ("evil.example", "localhost.evil.example", "", "evil.example:8000"):
         assert site.get("/survey.json", headers={"Host": host}).status_code == 400
@@ -320,37 +268,9 @@ def _all_of(line):
     return received
 
 
-def test_aborted_uploads_are_no_errors_of_the_server(folder, sent, capfd):
-    """Nothing is stored of them, and nothing is written about who sent them."""
-    invite_all(folder, [TOKEN])
-    body = json.dumps(sent).encode()
-    with serving(folder) as port:
-        for end in (0, 1, len(body) - 1):
-            with socket.create_connection(("127.0.0.1", port)) as line:
-                line.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body[:end])
-                time.sleep(0.1)
-        assert simulate.answer(f"http://127.0.0.1:{port}", _Always(sent), {}, TOKEN) == 201
-    assert capfd.readouterr() == ("", "")
-    with visited(folder) as site:
-        assert counted(site) == 1
-
-
 class _Always:
     def __init__(self, sent):
         self.digest, self.report = sent["digest"], lambda person: (sent["block"], sent["report"])
-
-
-@pytest.mark.parametrize("end", ["", "/"])
-def test_the_address_that_the_server_prints_is_one_to_simulate_at(folder, capsys, monkeypatch, end):
-    with serving(folder) as port:
-        address = f"http://127.0.0.1:{port}"
-        arguments = ["simulate.py", "--people", "3", "--server", address + end]
-        arguments += ["--folder", str(folder)]
-        monkeypatch.setattr(sys, "argv", arguments)
-        simulate.main()
-    assert capsys.readouterr().out == f"3 reports sent; see {address}/results.html\n"
-    with pytest.raises(SystemExit, match="does not take reports"):
-        simulate.main()
 
 
 def test_what_does_not_belong_together_is_refused(folder, site, sent):
@@ -417,21 +337,6 @@ def test_results_come_in_steps(folder, many_sent, monkeypatch):
     assert said(3 * NEEDED + 19, 2 * NEEDED + 20, closed=True) == last
 
 
-def test_the_csv_has_what_the_page_has(site, many_sent):
-    add(site, many_sent)
-    said = site.get("/results.json").json()
-    given = site.get("/results.csv")
-    assert given.headers["content-type"].startswith("text/csv")
-    rows = list(csv.DictReader(io.StringIO(given.text)))
-    shares = [share for asked in said["questions"] for share in asked["shares"]]
-    assert len(rows) == len(shares) == 4 + 3 + 3
-    for row, share in zip(rows, shares, strict=True):
-        assert (row["answer"], row["reports"]) == (share["answer"], "600")
-        for name in ("estimate", "std_error", "lower", "upper"):
-            assert float(row[name]) == share[name]
-    assert {row["question"] for row in rows} == {"age", "place", "drove"}
-
-
 def test_after_the_closing_date_nothing_is_taken(site, sent, monkeypatch):
     closes = dt.datetime.fromisoformat(site.get("/survey.json").json()["closes"])
     monkeypatch.setattr(server, "now", lambda: closes - dt.timedelta(seconds=1))
@@ -444,16 +349,6 @@ def test_after_the_closing_date_nothing_is_taken(site, sent, monkeypatch):
     assert "closed" in refused.json()["error"]
     assert counted(site) == 1
     assert design.end_of(dt.date(2030, 12, 31)) == dt.datetime(2031, 1, 1, tzinfo=dt.UTC)
-
-
-def test_health_says_whether_reports_can_be_stored(site, sent, monkeypatch):
-    said = site.get("/health")
-    assert said.status_code == 200
-    assert said.json() == {"status": "ok", "closed": False, "digest": sent["digest"]}
-    (site.app.state.store.path).write_bytes(b"no database" * 1000)
-    said = site.get("/health")
-    assert said.status_code == 503
-    assert said.json() == {"status": "the database cannot be read"}
 
 
 def test_results_are_near_the_truth(manifest, monkeypatch):
@@ -477,16 +372,6 @@ def test_results_are_near_the_truth(manifest, monkeypatch):
             assert share["lower"] <= shares[share["answer"]] <= share["upper"], share["answer"]
             widths.append(share["upper"] - share["lower"])
     assert max(widths) < 0.25  # they say something
-
-
-def test_questions_that_reports_do_not_tell_have_no_shares(manifest):
-    """All reports are about one block, so the other one's question stays open."""
-    survey = {**few_questions(), "needed": NEEDED, "closes": ""}
-    sent = (300 * manifest.mechanisms[1].matrix.mean(axis=1)).round().astype(int).tolist()
-    counts = {(1, y): number for y, number in enumerate(sent) if number}
-    found = results.results(survey, manifest, counts)
-    assert [len(asked["shares"]) for asked in found["questions"]] == [0, 3, 3]
-    assert results.as_csv(found).count("\n") == 1 + 3 + 3
 
 
 def test_statements_round_upwards(manifest):

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution
-from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
@@ -88,20 +87,6 @@ def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_
             assert np.log(ratio.max()) <= eps_worst_case + 1e-9
 
 
-def test_knowing_all_of_u_is_privacy_at_equal_values():
-    """Then nothing of the set is left: each row may differ by eps at each value of U."""
-    joint = table(0)
-    promise = Requirements.asked(joint, RenyiSet(2.0, 0.1), EPS, known=(0, 1))
-    within = Requirements(promise.over().items[1:])
-    rows = np.random.default_rng(1).random((40, 3, 5))
-    ratios = [
-        (rows[:, s] - np.exp(EPS) * rows[:, t]).max(axis=1)
-        for s, t in itertools.permutations(range(3), 2)
-    ]
-    expected = np.maximum(np.max(ratios, axis=0), 0.0) / np.expm1(EPS)
-    np.testing.assert_allclose(within.shifts(rows), expected, rtol=1e-8, atol=1e-12)
-
-
 @pytest.mark.parametrize("eps_worst_case", [EPS, EPS_ALL])
 def test_what_follows_is_not_required_twice(eps_worst_case):
     joint = table(3)
@@ -130,18 +115,6 @@ def test_sets_of_conditionals_are_fitted_to_the_finer_table():
         # Counts stay, wherever they stand.
         moved = one.whole_distribution(one.joint.probabilities, joint)
         np.testing.assert_allclose(moved, joint.probabilities, atol=1e-12)
-
-
-def test_limits_and_words():
-    region = privacy_region(table(5), RenyiSet(2.0, 0.1))
-    one = Requirements.of(region, 40.0)
-    assert one.least_eps == 36.0
-    assert one.only is one.items[0] and Requirements(one.items * 2).only is None
-    assert Requirements(one.items * 2).describe().count("eps=36 over JointRegion") == 2
-    none = privacy_region(table(5), RenyiSet(2.0, 0.1), compared=(np.zeros(0, int),) * 2)
-    empty = Requirements.of(none, 1.0)
-    assert not empty.any_pair and np.isinf(empty.least_eps)
-    assert not empty.shifts(np.random.default_rng(0).random((3, 15))).any()
 
 
 def test_searches_begin_with_rows_of_the_right_length():

@@ -14,8 +14,7 @@ from skrldp import (
     LikelihoodRatioSet,
     RenyiBall,
 )
-from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
-from skrldp.sets.radii import chi2_radius, finite_sample_radius
+from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.support_function import divergence
 
 JOINT = JointDistribution([[7, 10], [26, 57]])
@@ -61,11 +60,6 @@ def test_no_set_has_such_numbers(alpha, radius):
         RenyiSet(alpha, radius)
 
 
-def test_one_cell_has_one_distribution():
-    assert chi2_radius(2.0, 0.05, 10, 1) == chi2_radius(1.0, 0.05, 10, 1) == 0.0
-    assert finite_sample_radius(0.05, 10, 1) == 0.0
-
-
 @pytest.mark.parametrize("alpha", [0.4, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("radius", [1e-4, 0.05, 3.0])
 def test_a_completed_distribution_is_inside(alpha, radius):
@@ -80,38 +74,6 @@ def test_a_completed_distribution_is_inside(alpha, radius):
         found = distribution / distribution.sum(axis=1, keepdims=True)
         on_the_edge = divergence(JOINT.probabilities, distribution, alpha) >= radius * (1.0 - 1e-6)
         assert on_the_edge or np.allclose(found, conditionals)
-
-
-@pytest.mark.parametrize(
-    ("around", "words"),
-    [
-        (
-            ConditionalsSet(0.1, 0.15, n_records=200),
-            "ratios of at most 20 for each secret and 30 for every pair",
-        ),
-        (
-            ConditionalsSet(0.1, 0.2, n_records=200),
-            "ratios of at most 20 for each secret",
-        ),
-        (
-            ConditionalsSet(0.1, 0.1, n_records=200),
-            "ratios of at most 20 for every pair of secrets together",
-        ),
-        (
-            ConditionalsSet(0.1, 0.1, 0.01, n_records=200),
-            "and every pair of secrets together, where each divergence may be 0.01 nats larger "
-            "(drift)",
-        ),
-        (
-            ConditionalsSet(0.1, 0.15),
-            "divergences times P(s) of at most 0.1 for each secret and 0.15 for every pair",
-        ),
-        (ConditionalsSet(math.inf, math.inf), "all distributions"),
-        (ConditionalsSet(0.0, 0.0), "the public conditionals alone"),
-    ],
-)
-def test_sets_in_words(around, words):
-    assert around.describe().endswith(words)
 
 
 def test_fitted_attributes_of_a_sanitizers_copy():

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.special import gammaln, ndtr, xlogy
+from scipy.special import gammaln, xlogy
 from scipy.stats import chi2
 
 from skrldp.sets import tails as kept
@@ -29,27 +29,6 @@ def test_moments_are_those_of_the_proof(computing, least, rows):
     for i in rows:
         proved = np.log(computing[0].bound(ORDERS[i], least))
         assert proved < CLASSES[least].moments[i] < proved + 2e-6
-
-
-@pytest.mark.parametrize(
-    ("least", "most", "gaps"), [(1, 4, (0.6, 0.4, 0.3)), (100, 100, 3 * (0.2,))]
-)
-def test_tails_are_not_below_those_of_some_sizes(computing, monkeypatch, least, most, gaps):
-    """The program over few and over unboundedly many records only: never above the table, but near.
-
-    That is the whole program's Poisson limit and its normal bound, which make much of the table.
-    """
-    _, tails, knots = computing
-    every = tails.cells(least, tails.LARGE_VARIANCE[least])
-    some = [cell for cell in every if cell[1] <= most or np.isinf(cell[1])]
-    monkeypatch.setattr(tails, "cells", lambda *_: some)
-    for found, values, near in zip(
-        tails.tables(least, 3), CLASSES[least].tails, gaps, strict=False
-    ):
-        matrix, wanted = knots.conditions(found, tails.WIDTH)
-        gap = matrix @ values - wanted
-        assert gap.min() > 0.0
-        assert np.median(gap) < near
 
 
 def statistics_of(size, p):
@@ -165,21 +144,3 @@ def test_heads_are_above_the_limit(least):
         limit = (ORDERS[:, None] * y + np.log(chi2.sf(2.0 * y, steps))).max(axis=1)
         assert np.all(CLASSES[least].heads[steps] >= limit)
         assert np.all(CLASSES[least].heads[steps] <= steps * CLASSES[least].moments)
-
-
-def test_normal_bounds_of_binomials(computing):
-    """The inequalities of Zubkov and Serov, and what is made of them, on exact binomials."""
-    for size, p in itertools.product((1, 4, 37, 400, 3000), (0.5, 0.37, 0.1, 0.01)):
-        logs, g = (x[:, 0] for x in statistics_of(size, np.array([p])))
-        root = ndtr(np.sign(np.arange(size + 1) - size * p) * np.sqrt(2.0 * g))[1:size]
-        below = np.exp(logs).cumsum()
-        assert np.all(root <= below[1:size] * (1.0 + 1e-9) + 1e-300)
-        assert np.all(below[: size - 1] <= root * (1.0 + 1e-9) + 1e-300)
-    u = computing[1].WIDTH / computing[1].FINER * np.arange(computing[1].FINER * 1800 + 2)
-    for variance, size, p in [(20.0, 90, 0.4), (20.0, 2000, 0.0103), (60.0, 240, 0.5)]:
-        logs, g = (x[:, 0] for x in statistics_of(size, np.array([p])))
-        chance = np.exp(logs)
-        bound = computing[1].normal_bound(variance)
-        at = np.minimum(np.floor(g * (1.0 - 1e-12) / u[1]).astype(int), u.size - 1)
-        above = np.array([chance[g >= y].sum() for y in g])
-        assert np.all(above <= bound[at])

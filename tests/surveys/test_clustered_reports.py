@@ -35,12 +35,13 @@ def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
     """
     sanitizer = SRRSanitizer(eps=2.0, sensitive=0).fit(ROWS, sample_weight=[30, 10, 15, 45])
     rng, n, effect = np.random.default_rng(0), 2_000, 1 + 19 * 0.1
-    estimator = FrequencyEstimator(sanitizer)
+    estimator = FrequencyEstimator(sanitizer, encode="symbol")
     found = []
-    for seed in range(150):
-        cells = np.repeat(np.arange(4), clustered(rng, 100, 20, 0.1).sum(axis=0))
-        reports = sanitizer.set_params(random_state=seed).transform(ROWS[cells])
-        found.append(estimator.fit(reports).frequencies_.sum(axis=0)[0])
+    for _ in range(150):
+        people = clustered(rng, 100, 20, 0.1).sum(axis=0)
+        reports = rng.multinomial(people, sanitizer.mechanism_.matrix.T).sum(axis=0)
+        estimator.fit(range(len(reports)), sample_weight=reports)
+        found.append(estimator.frequencies_.sum(axis=0)[0])
     share = SHARE[[0, 2]].sum()
     stated = expected_std_error(sanitizer, n, 1)[0]
     planned = expected_std_error(sanitizer, n, 1, design_effect=effect)[0]

@@ -52,20 +52,20 @@ def kept_of(rng, cells, weights, most):
 
 @pytest.mark.parametrize("half_as_often", [False, True])
 def test_what_is_kept_is_drawn_from_all(half_as_often):
-    """Of 200 tables: sizes of strata as multinomial draws have them, and cells as the population.
+    """Of 120 tables: sizes of strata as multinomial draws have them, and cells as the population.
 
     Their variance is that of draws, which samples with strata of fixed shares do not have.
     """
     rng, found = np.random.default_rng(0), []
     cells, weights = sample(rng, half_as_often=half_as_often)
-    for table in range(200):
-        if table % 10 == 0:
+    for table in range(120):
+        if table % 6 == 0:
             cells, weights = sample(rng, half_as_often=half_as_often)
         kept = kept_of(rng, cells, weights, 1.0 + half_as_often)
         if kept is not None:
             codes = STRATA[kept] * 4 + cells[kept]
             found.append(np.bincount(codes, minlength=12).reshape(3, 4))
-    assert len(found) >= 195
+    assert len(found) >= 117
     strata_kept, cells_kept = np.sum(found, axis=2), np.sum(found, axis=1)
     n = strata_kept.sum(axis=1)
     if not half_as_often:  # the number of records that could be kept is the same in all tables
@@ -178,12 +178,6 @@ def test_sizes_without_weights_are_for_exact_sets_alone():
         fit(table, design, asymptotic)
     with pytest.raises(ValueError, match="Name a column of weights"):
         fit(pl.from_pandas(table).lazy(), design, asymptotic)
-
-
-def test_sizes_that_contradict_the_weights_of_a_lazy_frame_are_warned_of():
-    table = pl.from_pandas(frame().assign(people=DRAWN[STRATA]))
-    with pytest.warns(PrivacyLeakWarning, match="has 50.0% of the population, .* 20.0% of the w"):
-        fit(table.lazy(), uncertainty=LikelihoodRatioSet(radius="asymptotic"))
 
 
 def test_all_tables_keep_as_many_records():

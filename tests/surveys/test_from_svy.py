@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from skrldp import SurveyDesign
@@ -60,21 +59,3 @@ def test_what_has_no_equivalent_is_refused(stated, message):
 def test_what_is_no_sample_is_refused():
     with pytest.raises(TypeError, match=r"a svy.Sample has a design, and dict has none"):
         SurveyDesign.from_svy({})
-
-
-def test_samples_of_svy():
-    svy = pytest.importorskip("svy", reason="svy is not installed")
-    import polars as pl
-
-    rng, columns = np.random.default_rng(0), {}
-    columns["w"], columns["r"] = rng.choice([1.0, 2.0], 40), np.repeat([0, 1], 20)
-    columns["school"] = np.repeat(np.arange(10), 4) % 5
-    columns |= {f"b{place}": rng.random(40) for place in range(1, 5)}
-    table = pl.DataFrame(columns)
-    design = svy.Design(wgt="w", stratum="r", psu="school", singleton="center")
-    found = SurveyDesign.from_svy(svy.Sample(table, design))
-    assert found == SurveyDesign("w", "r", "school", nest=True, singleton="center")
-    weights = svy.BrrWgts(prefix="b", n_reps=4, fay_coef=0.5)
-    found = SurveyDesign.from_svy(svy.Sample(table, svy.Design(wgt="w", rep_wgts=weights)))
-    assert found.replicate_weights == ("b1", "b2", "b3", "b4")
-    assert found.scale == pytest.approx(1 / (4 * 0.5**2))

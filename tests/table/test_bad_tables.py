@@ -6,7 +6,7 @@ import pytest
 from survey_table import SURVEY, learn_codec
 
 from skrldp import GRRSanitizer, PrivacyLeakWarning
-from skrldp.table.select import column_names, resolve_columns
+from skrldp.table.select import resolve_columns
 
 GOOD = np.array([[0, 1], [1, 2], [0, 1]])
 GOOD_LEVELS = pd.DataFrame(GOOD, columns=pd.MultiIndex.from_tuples([("a", "s"), ("a", "u")]))
@@ -190,12 +190,6 @@ def test_a_name_in_a_table_without_names():
         resolve_columns(SURVEY.to_numpy(), "s")
 
 
-def test_column_names():
-    assert column_names(SURVEY) == ["a", "s", "t", "b"]
-    assert column_names(GOOD) == [0, 1]
-    assert column_names([[1, "a"]]) == [0, 1]
-
-
 @pytest.mark.parametrize("names", [[1, 2, 3], [2, 0, 1], [-1, 0, 1], [1.0, 2.0, 3.0]])
 def test_numbers_that_are_names_and_places_of_different_columns_are_refused(names):
     """Else another column would be protected than the one of this name."""
@@ -211,12 +205,3 @@ def test_numbers_that_are_names_and_places_of_different_columns_are_refused(name
     assert GRRSanitizer(sensitive=str(names[0])).fit(strings).mechanism_.secrets == ("no", "yes")
     with pytest.warns(PrivacyLeakWarning, match="the first column"):
         assert GRRSanitizer().fit(X).mechanism_.secrets == ("no", "yes")
-
-
-def test_numbers_that_are_places_alone_are_places():
-    X = pd.DataFrame([["no", "a"], ["yes", "b"]], columns=[10, 1])
-    assert (resolve_columns(X, 0), resolve_columns(X, 1), resolve_columns(X, -1)) == (
-        (0,),
-        (1,),
-        (1,),
-    )

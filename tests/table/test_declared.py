@@ -1,15 +1,12 @@
 """Alphabets that a dtype lists, all combinations, and tables that are refused or read anew."""
 
 import itertools
-from collections import Counter
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pytest
 
 from skrldp.table.learned_categories import learn
-from skrldp.table.read import _CALLS, Table
 
 LEVELS = ["low", "middle", "high", "top"]
 ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name
@@ -111,13 +108,6 @@ def test_the_levels_of_storage_are_given_if_the_user_says_so():
     assert codec.source == "declared"
 
 
-def test_columns_without_levels_are_learned():
-    X = pd.DataFrame({"s": [0, 1] * 2, "u": list("abab"), "v": pd.Categorical([1, 1, 1, 2])})
-    codec, _ = learn(X, sensitive="s", categories="dtype")
-    assert codec.source == "learned" and codec.n_values == 4
-    assert [column.declared for column in codec.columns] == [False, False, True]
-
-
 def test_a_missing_value_is_learned_beside_given_levels():
     X = pandas_category(ordered=True)
     X.loc[0, "u"] = None
@@ -140,30 +130,6 @@ def test_booleans_have_both_values(dtype):
     assert learn(X)[0].values == (False, True)
 
 
-def test_booleans_of_other_libraries():
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
-    columns = {"s": [0, 1], "u": [True, True]}
-    for X in (pl.DataFrame(columns), pa.table(columns), np.array([[0, 1], [1, 1]], dtype=bool)):
-        assert learn(X)[0].values == (False, True)
-
-
-def test_given_categories_come_before_declared_ones():
-    codec, _ = learn(pandas_category(ordered=True), categories={"u": sorted(ROWS)})
-    assert codec.values == tuple(sorted(ROWS))
-
-
-def test_levels_make_no_product():
-    """Five columns of ten levels each would be 100,000 values of U."""
-    rng = np.random.default_rng(0)
-    columns = {n: pd.Categorical(rng.integers(0, 9, 50), range(10)) for n in "abcde"}
-    X = pd.DataFrame({"s": np.arange(50) % 2, **columns})
-    codec, codes = learn(X)
-    assert codec.n_values == len(X[list("abcde")].drop_duplicates())
-    assert [codec.values[code] for code in codes.values] == list(
-        X[list("abcde")].itertuples(index=False, name=None)
-    )
-
-
 def test_product_has_all_combinations_of_both_parts():
     X = pd.DataFrame(
         {
@@ -183,27 +149,6 @@ def test_product_has_all_combinations_of_both_parts():
     assert codec.encode(new).cells(codec.n_values).tolist() == [codec.n_cells - 1]
     with pytest.raises(ValueError, match="has a value unseen in fit"):
         codec.encode(new.assign(u=8))
-
-
-@pytest.mark.parametrize("name", ["category", "object", "int"])
-def test_each_column_is_read_once(name, monkeypatch):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.integers(0, 4, (100, 4)), columns=list("abcd")).astype(name)
-    read, factorize = Counter(), Table.factorize
-
-    def counting(self, position, rows, *texts):
-        read[position] += rows.stop - rows.start
-        return factorize(self, position, rows, *texts)
-
-    monkeypatch.setattr(Table, "factorize", counting)
-    monkeypatch.setattr("skrldp._arrays.ROWS", 7)
-    codec, codes = learn(X, sensitive=["b", "c"])
-    assert read == dict.fromkeys(range(4), 100)
-    monkeypatch.undo()
-    again = codec.encode(X)
-    np.testing.assert_array_equal(codes.secrets, again.secrets)
-    np.testing.assert_array_equal(codes.values, again.values)
-    assert (codes.secrets.dtype, codes.values.dtype) == (again.secrets.dtype, again.values.dtype)
 
 
 # Names of columns
@@ -228,8 +173,3 @@ ROW = {"s": 0, "u": 1}
 def test_what_is_no_table(X, message):
     with pytest.raises(TypeError, match=message):
         learn(X)
-
-
-def test_lazy_frames_have_their_own_calls():
-    """DuckDB's relations and others reach us as lazy frames of narwhals, by these names."""
-    assert set(_CALLS) <= {str(kind.value) for kind in nw.Implementation}

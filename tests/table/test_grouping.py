@@ -85,12 +85,6 @@ def test_source_of_the_alphabet(name):
     assert (codec.source, codec.most_values) == ("declared", math.prod(sizes))
 
 
-@pytest.mark.parametrize("categories", ["product", {"v": ["a", "b"]}])
-def test_one_learned_column_makes_an_alphabet_learned(categories):
-    X = pd.DataFrame({"s": [0, 1] * 6, "u": U, "v": pd.Categorical(U[::-1])})
-    assert learn(X, categories=categories)[0].source == "learned"
-
-
 def test_declared_columns_take_what_they_lack_as_other():
     """Truth values have no others; a listed "other" is the group; a secret is never grouped."""
     open_to_all = Grouping(unknown=True)

@@ -3,7 +3,6 @@
 import datetime as dt
 import math
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -178,18 +177,6 @@ def test_nothing_is_computed_to_find_columns(monkeypatch):
         learn(X, weights=np.ones)
 
 
-def test_levels_that_polars_declares():
-    levels = pl.Enum(["z", "x", "y"])
-    eager = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(["x", "z", None], dtype=levels)})
-    codec, codes = learn(eager.lazy())
-    assert codec.values == ("z", "x", "y", None)
-    assert sorted(codes.values.tolist()) == [0, 1, 3]
-    assert learn(eager.drop_nulls().lazy())[0].source == "declared"
-    # And they are written so.
-    arrow = codec.decode([0, 2], like=eager.to_arrow())
-    assert pl.from_arrow(arrow)["u"].cast(pl.String).to_list() == ["z", "y"]
-
-
 def test_levels_of_an_engine_that_pandas_made_of_the_rows_are_learned():
     """DuckDB reads a category as an ENUM."""
     table = pd.DataFrame({"s": [0, 1, 1], "u": pd.Series(["x", "z", "x"], dtype="category")})
@@ -220,20 +207,6 @@ def test_errors_of_engines_do_not_quote_values(monkeypatch):
     with pytest.raises(RuntimeError, match="the table grew while it was read"):
         learn(WIDE.lazy().select("s", "u"), max_cells=4)
     assert bring.__module__ == "skrldp.table.learned_categories"
-
-
-def test_other_words_for_failing_engines():
-    frame = nw.from_native(WIDE.lazy())
-    with (
-        pytest.raises(RuntimeError, match=r"not shown; .* names with a dot: rename \['a\.b'\]\."),
-        lazy_module._asked(frame, "count", ["a.b", "c", 3]),
-    ):
-        raise ValueError
-    with (
-        pytest.raises(ImportError, match=r"polars needs the package 'pyarrow' .*install it"),
-        lazy_module._asked(frame, "count"),
-    ):
-        raise ImportError(name="pyarrow")
 
 
 def test_a_frame_that_narwhals_reads_no_longer():

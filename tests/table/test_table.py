@@ -10,7 +10,6 @@ import pytest
 from survey_table import NAN, SURVEY, learn_codec
 
 from skrldp.table.codec import CellCodec
-from skrldp.table.columns import Column
 
 UTC = dt.timezone.utc  # noqa: UP017 (read by tests that compare zones)
 
@@ -299,18 +298,6 @@ def test_polars_nanoseconds():
         assert_same(codec.decode(encode(codec, X), like=X), X)
 
 
-def test_arrow_dictionaries():
-    """Of dates, and with another dictionary in every chunk."""
-    pa = pytest.importorskip("pyarrow")
-    chunks = [pa.array([DAY.date(), None]), pa.array([NIGHT.date(), DAY.date()])]
-    u = pa.chunked_array([chunk.dictionary_encode() for chunk in chunks])
-    X = pa.table({"s": [0, 1, 1, 0], "u": u})
-    codec = learn_codec(X)
-    assert codec.values == (DAY.date(), NIGHT.date(), None)
-    assert encode(codec, X).tolist() == [0, 5, 4, 0]
-    assert_same(codec.decode(encode(codec, X), like=X), X)
-
-
 def test_mixed_types_sort_by_type_then_text():
     codec = learn_codec([["n", "x"], ["y", 3], ["y", None], ["n", 10], ["n", 2.5]])
     assert codec.values == (2.5, 10, 3, "x", None)
@@ -338,12 +325,6 @@ def test_given_categories_keep_their_order_and_combine():
         SURVEY, sensitive=["s", "t"], categories=["auto", np.array(["y", "n", "?"]), "auto", "auto"]
     )
     assert by_list == codec
-
-
-def test_given_categories_of_one_column():
-    codec = learn_codec([[0, 5], [1, 6]], categories=["auto", [None, 7.0, 6, np.int8(5)]])
-    assert codec.values == (7.0, 6, 5, None)
-    assert encode(codec, [[1, NAN], [0, 7]]).tolist() == [7, 0]
 
 
 def test_given_categories_that_the_dtype_cannot_hold():
@@ -421,7 +402,3 @@ def test_decoding_other_numbers_of_rows():
     every = codec.decode(np.arange(codec.n_cells), like=SURVEY)
     assert every.index.equals(pd.RangeIndex(codec.n_cells))
     assert len(codec.decode([], like=SURVEY)) == 0
-
-
-def test_column_is_a_plain_value():
-    assert learn_codec(SURVEY).columns[0] == Column("a", ("x", "y"))
