@@ -119,11 +119,11 @@ def too_many_cells(n_cells: int, limit: int, sizes: Sequence[Size], advice: str)
     return _too_many(problem, sizes, advice)
 
 
-def too_many_rows(n_rows: int, limit: int, sizes: Sequence[Size], advice: str) -> ValueError:
+def too_many_rows(limit: int, sizes: Sequence[Size], advice: str) -> ValueError:
     """Return the error for a lazy frame with too many distinct rows to group their values here."""
     problem = (
-        f"the table has {n_rows:,} distinct rows, more than {limit:,}, and it takes all of them to "
-        "round numbers, or to group rare or unknown values"
+        f"the table has more than {limit:,} distinct rows, and it takes all of them to round "
+        "numbers, or to group rare or unknown values"
     )
     return _too_many(problem, sizes, advice)
 
@@ -148,13 +148,11 @@ def _too_many(problem: str, sizes: Sequence[Size], advice: str) -> ValueError:
 def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
     """Fetch the distinct rows of a table, at most one for each cell.
 
-    An engine first counts the distinct values of each column, and then, if their product is too
-    large, the distinct combinations. Only counts are fetched until the rows are known to be few
-    enough.
+    An engine first counts the distinct values of each column. Then it counts the distinct rows, of
+    which one more is fetched than there may be cells.
 
     Returns Table: with the number of records of each row. Raises ValueError if there are too many
-    cells, no rows, or values that are not in the listed categories. Raises RuntimeError if the
-    engine fails, or the table grows beyond the limit while it is being read.
+    cells, or no rows. Raises RuntimeError if the engine fails.
     """
     numbers = lazy.numbers()
     if numbers.n_rows == 0:
@@ -164,25 +162,15 @@ def bring(lazy: LazyTable, plan: LearningPlan) -> Table:
         if is_free and numbers.distinct[position] <= MOST_CATEGORIES:
             refuse_many_values(lazy.names[position], *_distinct_values(lazy, position, None))
     sizes = [_size(lazy, position, numbers, plan) for position in range(len(lazy.names))]
-    _check_listed(lazy, numbers, plan)
     if any(size.is_open for size in sizes):
         raise too_many_cells(0, plan.max_cells, sizes, plan.advice)
-    everything = range(len(lazy.names))
-    if plan.grouping.is_used or plan.knots:
-        limit = max(plan.max_cells, MAX_CELLS)
-        if math.prod(numbers.distinct) > limit:
-            n_rows = lazy.n_combinations(everything)
-            if n_rows > limit:
-                raise too_many_rows(n_rows, limit, sizes, plan.advice)
-    else:
-        limit = plan.max_cells
-        _check_cells(lazy, sizes, plan)
-    table = lazy.rows(everything, limit + 1, numbers.nan)
-    if table.n_rows > limit:
-        raise RuntimeError(
-            "the table grew while it was read: it has more distinct rows than were counted first. "
-            "Fit on a copy that does not change."
-        )
+    is_grouped = plan.grouping.is_used or bool(plan.knots)
+    limit = max(plan.max_cells, MAX_CELLS) if is_grouped else plan.max_cells
+    table = lazy.rows(range(len(lazy.names)), limit + 1, numbers.nan)
+    if table.n_rows > limit and is_grouped:
+        raise too_many_rows(limit, sizes, plan.advice)
+    if table.n_rows > limit:  # each distinct row is a cell
+        raise too_many_cells(table.n_rows, limit, sizes, plan.advice)
     return table
 
 
@@ -204,55 +192,6 @@ def _size(lazy: LazyTable, position: int, numbers: Numbers, plan: LearningPlan) 
         levels = len(dtype.categories)
     levels += levels > 0 and numbers.missing[position] > 0
     return Size(name, max(levels, used), used)
-
-
-def _check_listed(lazy: LazyTable, numbers: Numbers, plan: LearningPlan) -> None:
-    """Reject a column with unlisted values, by its distinct values."""
-    for position, listed in enumerate(plan.given):
-        if not isinstance(listed, tuple) or plan.takes_others(position):
-            continue
-        if len(listed) < numbers.distinct[position] <= MOST_CATEGORIES:
-            learn_column(
-                lazy.rows([position], MOST_CATEGORIES), 0, listed, secret=position in plan.secrets
-            )
-
-
-def _check_cells(lazy: LazyTable, sizes: Sequence[Size], plan: LearningPlan) -> None:
-    """Reject a table with too many cells, with the same message as for tables in memory."""
-
-    def check(n_cells: int) -> None:
-        if n_cells > plan.max_cells:
-            raise too_many_cells(n_cells, plan.max_cells, sizes, plan.advice)
-
-    if math.prod(size.levels for size in sizes) <= plan.max_cells:
-        return
-    n_secrets, n_values = (
-        _count_part(lazy, positions, sizes, plan, check)
-        for positions in (plan.secrets, plan.values)
-    )
-    check(n_secrets * n_values)
-
-
-def _count_part(
-    lazy: LazyTable,
-    positions: Sequence[int],
-    sizes: Sequence[Size],
-    plan: LearningPlan,
-    check: Callable[[int], None],
-) -> int:
-    """Count the possible combinations of S, or of U."""
-    if len(positions) == 1:
-        return sizes[positions[0]].levels
-    product = math.prod(sizes[position].levels for position in positions)
-    if plan.is_product(positions):
-        check(product)
-        return product
-    n_combinations = lazy.n_combinations(positions)
-    if n_combinations > plan.max_cells:
-        for stop in range(2, len(positions)):
-            check(lazy.n_combinations(positions[:stop]))
-    check(n_combinations)
-    return n_combinations
 
 
 # --- Learning -------------------------------------------------------------------------------------
