@@ -175,9 +175,7 @@ class Column:
         """Find the index of one value, which is not rounded; see :meth:`codes`."""
         if self.numbers is not None:
             return int(self.codes([value])[0])
-        if isinstance(
-            value, np.timedelta64
-        ):  # some versions of NumPy treat it as equal to a number
+        if isinstance(value, np.timedelta64):  # some versions of NumPy equate it with a number
             return self._places.of_plain(value)
         return self._places[value]
 
@@ -218,9 +216,8 @@ class Column:
 
     def _codes_of_objects(self, values: Sequence[Any]) -> NDArray[np.int64]:
         find = self._places.__getitem__
-        if np.timedelta64 in set(
-            map(type, values)
-        ):  # some versions of NumPy treat it as equal to a number
+        # Some versions of NumPy equate it with a number.
+        if np.timedelta64 in set(map(type, values)):
             find = self._places.of_plain
         return np.fromiter(map(find, values), dtype=np.int64, count=len(values))
 
