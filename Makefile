@@ -42,8 +42,8 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   { test ! -f $(VENV)/.home || test "$$(cat $(VENV)/.home)" = "$(CURDIR)"; } \
   $(if $(filter file,$(origin PYTHON)),,&& test "$$($(PY) -V)" = "$$($(PYTHON) -V 2>/dev/null)") || echo stale)
 
-.PHONY: nightly demo survey test test-minimum test-examples test-browser test-engines test-engines-minimum test-package fuzz reproduce vertices \
-  lint format bench coverage leaderboard tables golden mutants lives docs clean venv
+.PHONY: nightly demo survey test test-minimum test-examples test-browser test-engines test-engines-minimum \
+  test-package fuzz reproduce vertices lint format bench coverage leaderboard tables golden mutants lives docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -60,14 +60,14 @@ test: $(VENV)/.stamp-examples-test $(VENV)/.tried-vertices
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
 	  $(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
+test-examples: $(VENV)/.stamp-examples-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) tests/examples $(ARGS)
+
 test-minimum:
 	$(MAKE) test $(MINIMUM) VENV=.venv-minimum
 
 test-3.%:
 	$(MAKE) demo test PYTHON=python3.$* VENV=.venv-3.$*
-
-test-examples: $(VENV)/.stamp-examples-test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) tests/examples $(ARGS)
 
 test-browser:
 	node --test javascript/test
