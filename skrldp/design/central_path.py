@@ -38,6 +38,7 @@ from skrldp.design.newton_system import (
     Coupling,
     Kind,
     Part,
+    Steps,
     farthest,
     parts_of,
 )
@@ -60,8 +61,9 @@ FIRST_GAP = 10.0
 
 @dataclass(frozen=True)
 class _Direction:
-    """Where a step goes, but for what each part keeps of it."""
+    """Where a step goes."""
 
+    parts: list[Steps]  # of the rows of each part
     top: float  # step of the top of a robust cost
     costs: Kind  # a robust cost's slacks and multipliers, with their steps
     bounds: Floats  # (2,), how many steps it takes until a variable, or a multiplier, is zero
@@ -156,38 +158,34 @@ class CentralPath:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def _coupling(self, rows: Floats) -> tuple[Coupling, Floats]:
-        """Factorise the Newton equations; the second part is the slope of a robust cost."""
-        self._workers.map(Part.factorise, self._parts)
-        if not self._objective.robust:
-            return Coupling(self._parts, self._workers, self._cost, None), np.zeros(0)
-        slack = self._top - self._by_cell(rows)
+    def _direction(self, rows: Floats, barrier: float) -> _Direction:
+        """Find the Newton direction."""
+        equations = self._workers.map(lambda part: part.linearise(barrier), self._parts)
+        gradient = np.concatenate([of_part.gradient for of_part in equations])
+        by_cell, by_top, curvature = np.zeros(0), 0.0, None
+        if self._objective.robust:
+            slack = self._top - self._by_cell(rows)
+            slope, curvature = self._robust_cost(slack)
+            by_cell = slope + barrier / slack
+            by_top = 1.0 - float(by_cell.sum())
+        else:
+            gradient += self._objective.distribution * self._cost
+        coupling = Coupling(equations, self._workers, self._cost, curvature)
+        residual = 1.0 - rows.sum(axis=0)
+        step, top = coupling.solve(gradient, residual, by_cell, by_top)
+        parts = self._workers.map(lambda of_part: of_part.steps(step[of_part.place]), equations)
+        costs = self._cost_steps(rows, step, top, barrier)
+        nearest = [_to_boundary(costs), *(steps.bounds.min(axis=0) for steps in parts)]
+        return _Direction(parts, top, costs, np.min(nearest, axis=0))
+
+    def _robust_cost(self, slack: Floats) -> tuple[Floats, Floats]:
+        """Find the slope of a robust cost by the cells' slacks, and minus its curvature."""
         mean, gradient = concave_mean(slack, self._objective.distribution, self._theta)
         slope = self._shrink * gradient
         exponent = 1.0 - self._theta
         curvature = np.diag(slope * exponent / slack + self._dual_cost / slack)
         curvature -= (slope[:, None] * gradient) * (exponent / mean)
-        return Coupling(self._parts, self._workers, self._cost, curvature), slope
-
-    def _direction(
-        self, rows: Floats, system: tuple[Coupling, Floats], barrier: float
-    ) -> _Direction:
-        """Find the Newton direction."""
-        coupling, slope = system
-        found = self._workers.map(lambda part: part.gradient(barrier), self._parts)
-        gradient = np.concatenate(found)
-        by_cell, by_top = slope, 0.0
-        if self._objective.robust:
-            by_cell = slope + barrier / (self._top - self._by_cell(rows))
-            by_top = 1.0 - float(by_cell.sum())
-        else:
-            gradient += self._objective.distribution * self._cost
-        residual = 1.0 - rows.sum(axis=0)
-        step, top = coupling.solve(gradient, residual, by_cell, by_top)
-        found = self._workers.map(lambda part: part.find_steps(step[part.place]), self._parts)
-        costs = self._cost_steps(rows, step, top, barrier)
-        nearest = [_to_boundary(costs), *(of_part.min(axis=0) for of_part in found)]
-        return _Direction(top, costs, np.min(nearest, axis=0))
+        return slope, curvature
 
     def _complementarity(self, rows: Floats) -> tuple[float, int]:
         """Mean product of the positive variables and their multipliers, and how many there are."""
@@ -207,11 +205,13 @@ class CentralPath:
         dual = (barrier - self._dual_cost * slack_step) / slack - self._dual_cost
         return slack, slack_step, self._dual_cost, dual
 
-    def _products(self, costs: Kind, lengths: Floats) -> float:
+    def _products(self, direction: _Direction, lengths: Floats) -> float:
         """Add up the products of variables and multipliers after a part of a step."""
-        slack, slack_step, dual, step = costs
+        slack, slack_step, dual, step = direction.costs
         products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
-        found = self._workers.map(lambda part: part.products(_each(lengths, part)), self._parts)
+        found = self._workers.map(
+            lambda steps: steps.products(_each(lengths, steps.kinds[0][0])), direction.parts
+        )
         return float(products.sum()) + sum(float(of_rows.sum()) for of_rows in found)
 
     def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
@@ -227,17 +227,17 @@ class CentralPath:
             centring = float(np.clip(1.0 - self.step_length, *CENTRING_RANGE))
         barrier = max(centring * mean, min(mean, least_gap / self.scale / count))
         try:
-            direction = self._direction(rows, self._coupling(rows), barrier)
+            direction = self._direction(rows, barrier)
         except np.linalg.LinAlgError:  # singular to the last digit
             return False
-        costs = direction.costs
         lengths = farthest(direction.bounds)
-        total = self._products(costs, lengths)
+        total = self._products(direction, lengths)
         if not np.isfinite(total) or lengths.max() < _LEAST_LENGTH:
             return False
-        self._workers.map(lambda part: part.take(_each(lengths, part)), self._parts)
+        moves = zip(self._parts, direction.parts, strict=True)
+        self._workers.map(lambda move: move[0].take(move[1], _each(lengths, move[0].rows)), moves)
         self._top += float(lengths[0]) * direction.top
-        self._dual_cost = self._dual_cost + lengths[1] * costs[3]
+        self._dual_cost = self._dual_cost + lengths[1] * direction.costs[3]
         self.step_length = float(lengths.min())
         self.steps += 1
         self.gap = total * self.scale
@@ -266,8 +266,8 @@ class CentralPath:
         """
         found = []
         for part in self._parts:
-            for block in part.blocks:
-                cuts, multipliers = block.cuts(part.rows)
+            for block, point in zip(part.blocks, part.points, strict=True):
+                cuts, multipliers = block.cuts(point)
                 cuts = replace(cuts, row=cuts.row + part.place.start)
                 found.append((cuts, multipliers * self.scale))
         return found
@@ -285,9 +285,9 @@ class CentralPath:
         return mass / mass.sum()
 
 
-def _each(lengths: Floats, part: Part) -> Floats:
-    """Take the same lengths for each row of a part."""
-    return np.broadcast_to(lengths, (len(part.rows), 2))
+def _each(lengths: Floats, rows: Floats) -> Floats:
+    """Take the same lengths for each row."""
+    return np.broadcast_to(lengths, (len(rows), 2))
 
 
 def _to_boundary(kind: Kind) -> Floats:
@@ -357,27 +357,24 @@ class RowPaths:
         )
 
     def _advance(self, part: Part, least_gaps: Floats) -> bool:
-        try:
-            part.linearise()
-        except np.linalg.LinAlgError:
-            return False
         place, count = part.place, self._count
         mean = part.complementarity()[0] / count
         centring = np.clip(1.0 - self._lengths[place], *CENTRING_RANGE)
         barrier = np.maximum(centring * mean, np.minimum(mean, least_gaps / count))
-        gradient = part.gradient(barrier) - self._slopes[place]
         try:
-            both = part.solve(np.stack([gradient, np.ones_like(gradient)], axis=2))
+            equations = part.linearise(barrier)
+            gradient = equations.gradient - self._slopes[place]
+            both = equations.solve(np.stack([gradient, np.ones_like(gradient)], axis=2))
         except np.linalg.LinAlgError:
             return False
         alone, ones = both[..., 0], both[..., 1]
         missing = 1.0 - part.rows.sum(axis=1)
         multiplier = (missing + alone.sum(axis=1)) / ones.sum(axis=1)
-        step = multiplier[:, None] * ones - alone
-        lengths = farthest(part.find_steps(step))
-        total = part.products(lengths)
+        steps = equations.steps(multiplier[:, None] * ones - alone)
+        lengths = farthest(steps.bounds)
+        total = steps.products(lengths)
         if not np.isfinite(total).all():
             return False
-        part.take(lengths)
+        part.take(steps, lengths)
         self._lengths[place], self.gaps[place] = lengths.min(axis=1), total
         return True

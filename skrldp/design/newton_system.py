@@ -7,7 +7,9 @@ mechanism; rows meet only where columns must sum to 1, and in a robust cost.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +53,45 @@ class LowRank(NamedTuple):
     form: Floats  # (b, r, r), a quadratic form in their values
 
 
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Rows, and what a block adds to them: its variables, and multipliers of positive amounts."""
+
+    rows: Floats  # (b, a)
+    variables: tuple[Floats, ...]  # each (b, ...)
+    amounts: tuple[Floats, ...]  # each (b, ...), positive functions of the rows and variables
+    multipliers: tuple[Floats, ...]  # of the shapes of the amounts
+
+
+class Linearised(ABC):
+    """A block at a point, without its variables: they are eliminated from the Newton equations.
+
+    Attributes
+    ----------
+    gradient : array of shape (b, a)
+        What the requirement adds to the gradient of each row.
+    """
+
+    gradient: Floats
+
+    @abstractmethod
+    def hessian(self) -> Floats:
+        """Return what the requirement adds to the Hessian of each row, (b, a, a)."""
+
+    def low_rank(self) -> LowRank | None:
+        """Return the same where it is of low rank, else None."""
+        return None
+
+    @abstractmethod
+    def steps(self, rows: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
+        """Return the steps of the block's variables, and of its amounts, from that of the rows.
+
+        Shapes: `rows` (b, a).
+        """
+
+
 class Block(ABC):
-    """One requirement on all rows, with its own variables and their multipliers.
+    """One requirement on all rows, with variables of its own.
 
     The variables occur in this requirement alone, so they are eliminated from the Newton equations:
     what is left is a Hessian and a gradient for each row.
@@ -67,65 +106,32 @@ class Block(ABC):
         return self
 
     @abstractmethod
-    def start(self, rows: Floats, mean: float) -> None:
-        """Choose variables that are strictly inside, and multipliers.
+    def start(self, rows: Floats) -> tuple[Floats, ...]:
+        """Choose variables that are strictly inside.
+
+        Shapes: `rows` (b, a), positive numbers that are all equal.
+        """
+
+    @abstractmethod
+    def amounts(self, rows: Floats, variables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """Return what must be positive.
 
         Shapes: `rows` (b, a).
         """
 
     @abstractmethod
-    def scale_multipliers(self, factor: float) -> None:
-        """Multiply all multipliers by a number."""
+    def linearise(self, point: Point, barrier: Floats) -> Linearised:
+        """Linearise the requirement; products of amounts and multipliers aim at the barrier.
 
-    @abstractmethod
-    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
-        """Return the positive variables, each kind with its multipliers.
-
-        Shapes: `rows` (b, a).
+        Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding has left no linearisation.
         """
 
     @abstractmethod
-    def hessian(self, rows: Floats) -> Floats:
-        """Linearise the requirement.
-
-        Shapes: `rows` (b, a). Returns (b, a, a): what it adds to the Hessian of each row.
-        """
-
-    def low_rank(self, rows: Floats) -> LowRank | None:
-        """Linearise the requirement as :meth:`hessian` does, where that is of low rank.
-
-        Shapes: `rows` (b, a). Returns LowRank or None: where it is not, nothing is done.
-        """
-        return None
-
-    @abstractmethod
-    def gradient(self, targets: Sequence[Floats]) -> Floats:
-        """Eliminate the block's own variables from the right-hand side.
-
-        Returns (b, a): what the requirement adds to the gradient of each row.
-        """
-
-    @abstractmethod
-    def step(self, rows: Floats) -> list[Kind]:
-        """Find the steps of the block's own variables from that of the rows.
-
-        Shapes: `rows` (b, a). Returns list of Kind: the positive variables and multipliers with
-        their steps.
-        """
-
-    @abstractmethod
-    def take(self, length: Floats, dual_length: Floats) -> None:
-        """Take a part of the last step.
-
-        Shapes: `length` and `dual_length` (b,).
-        """
-
-    @abstractmethod
-    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+    def cuts(self, point: Point) -> tuple[Cuts, Floats]:
         """Write the multipliers as cuts and the dual variables of these.
 
-        Shapes: `rows` (b, a). Returns `cuts`: with conditionals of the region; `multipliers` (m,):
-        in units of the path's cost.
+        Returns `cuts`: with conditionals of the region; `multipliers` (m,): in units of the path's
+        cost.
         """
 
 
@@ -135,15 +141,6 @@ def by_row(of_rows: Floats, like: Floats) -> Floats:
     Shapes: `of_rows` (b,); `like` (b, ...); returns (b, 1, ..., 1).
     """
     return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
-
-
-def dual_step(target: Floats, amount: Floats, step: Floats, dual: Floats) -> Floats:
-    """Find the step of a multiplier, so that its product with the variable is what is aimed at.
-
-    Shapes: `target` and `amount` and `step` and `dual` (b, ...).
-    """
-    found: Floats = (target - dual * step) / amount - dual
-    return found
 
 
 # Numbers in the Hessians of one part: so many that threads seldom wait for one another, and so few
@@ -165,66 +162,120 @@ class Part:
         The requirements on each row; each part has its own blocks.
     mean : float
         The product of each positive variable and its multiplier, to begin with.
-
-    Attributes
-    ----------
-    hessian, inverse : arrays of shape (b, a, a)
-        The Hessian of each row, and nearly its inverse.
     """
 
     def __init__(self, place: slice, rows: Floats, blocks: list[Block], mean: float) -> None:
-        self.place, self.rows = place, rows
+        self.place, self.rows, self.multipliers = place, rows, mean / rows
         self.blocks = [block.of(place) for block in blocks]
+        self.points = []
         for block in self.blocks:
-            block.start(rows, mean)
-        self.dual_rows = mean / rows
-        self.hessian: Floats
-        self.inverse: Floats
-        self._low: LowRank | None = None
-        self._kinds: list[Kind] = []
+            variables = block.start(rows)
+            amounts = block.amounts(rows, variables)
+            multipliers = tuple(mean / amount for amount in amounts)
+            self.points.append(Point(rows, variables, amounts, multipliers))
 
     def scale_multipliers(self, factor: float) -> None:
         """Multiply all multipliers by a number."""
-        for block in self.blocks:
-            block.scale_multipliers(factor)
-        self.dual_rows = self.dual_rows * factor
+        self.multipliers = self.multipliers * factor
+        self.points = [
+            replace(point, multipliers=tuple(each * factor for each in point.multipliers))
+            for point in self.points
+        ]
 
     def complementarity(self) -> tuple[Floats, int]:
         """Add up the products of the positive variables and their multipliers.
 
         Returns `total` (b,): for each row; `count`: number of variables of a row.
         """
-        variables = [(self.rows, self.dual_rows)]
-        for block in self.blocks:
-            variables += block.variables(self.rows)
-        total = sum(_of_rows(amount * dual).sum(axis=1) for amount, dual in variables)
-        count = sum(amount.size for amount, _ in variables) // len(self.rows)
+        pairs = [(self.rows, self.multipliers)]
+        for point in self.points:
+            pairs += zip(point.amounts, point.multipliers, strict=True)
+        total = sum(_of_rows(amount * multiplier).sum(axis=1) for amount, multiplier in pairs)
+        count = sum(amount.size for amount, _ in pairs) // len(self.rows)
         return np.asarray(total), count
 
-    def factorise(self) -> None:
-        """Compute the Hessian of each row, and its inverse; ``LinAlgError`` if it has none."""
-        self.linearise(plain=True)
-        self.inverse = inverses(self.hessian)
+    def linearise(self, barrier: float | Floats) -> "Equations":
+        """Write down the Newton equations of each row, for products that aim at a barrier.
 
-    def linearise(self, plain: bool = False) -> None:
-        """Compute the Hessian of each row, as far as :meth:`solve` needs it unless plain.
-
-        Raises ``LinAlgError`` if rounding has left none.
+        Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding has left none.
         """
-        diagonal = self.dual_rows / self.rows
-        found = [] if plain else [block.low_rank(self.rows) for block in self.blocks]
-        low = [one for one in found if one is not None]
-        self._low = None
-        if low and len(low) == len(found):
-            diagonal += sum(one.diagonal for one in low)
-            basis = np.concatenate([one.basis for one in low], axis=1)
-            self._low = LowRank(diagonal, basis, _block_diagonal([one.form for one in low]))
-            return
-        hessian = np.zeros((*self.rows.shape, self.rows.shape[1]))
-        for block in self.blocks:
-            hessian += block.hessian(self.rows)
-        np.einsum("yii->yi", hessian)[:] += diagonal
-        self.hessian = hessian
+        of_rows = np.broadcast_to(barrier, len(self.rows))
+        blocks = [
+            block.linearise(point, of_rows)
+            for block, point in zip(self.blocks, self.points, strict=True)
+        ]
+        return Equations(self, of_rows, blocks)
+
+    def take(self, steps: "Steps", lengths: Floats) -> None:
+        """Take a part of some steps.
+
+        Shapes: `lengths` (b, 2): of the variables, and of the multipliers.
+        """
+        moved = iter(
+            [_moved(multiplier, step, lengths[:, 1]) for *_, multiplier, step in steps.kinds]
+        )
+        self.rows = self.rows + lengths[:, :1] * steps.kinds[0][1]
+        self.multipliers = next(moved)
+        points = []
+        for block, point, changes in zip(self.blocks, self.points, steps.variables, strict=True):
+            variables = tuple(
+                _moved(variable, change, lengths[:, 0])
+                for variable, change in zip(point.variables, changes, strict=True)
+            )
+            amounts = block.amounts(self.rows, variables)
+            points.append(Point(self.rows, variables, amounts, tuple(islice(moved, len(amounts)))))
+        self.points = points
+
+
+def _moved(values: Floats, steps: Floats, lengths: Floats) -> Floats:
+    return values + by_row(lengths, values) * steps
+
+
+class Equations:
+    """The Newton equations of some rows at a point.
+
+    Attributes
+    ----------
+    place : slice
+        Which of all rows they are.
+    gradient : array of shape (b, a)
+        Gradient by the rows, without that of the cost.
+    """
+
+    def __init__(self, part: Part, barrier: Floats, blocks: list[Linearised]) -> None:
+        self.place = part.place
+        self._rows, self._multipliers, self._points = part.rows, part.multipliers, part.points
+        self._barrier, self._blocks = barrier, blocks
+        gradient: Floats = -by_row(barrier, part.rows) / part.rows
+        for block in blocks:
+            gradient += block.gradient
+        self.gradient = gradient
+
+    @cached_property
+    def hessian(self) -> Floats:
+        """The Hessian of each row, (b, a, a)."""
+        hessian = np.zeros((*self._rows.shape, self._rows.shape[1]))
+        for block in self._blocks:
+            hessian += block.hessian()
+        np.einsum("yii->yi", hessian)[:] += self._multipliers / self._rows
+        return hessian
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """Nearly the inverse of each Hessian; ``LinAlgError`` if it has none."""
+        return inverses(self.hessian)
+
+    @cached_property
+    def low_rank(self) -> LowRank | None:
+        """The Hessians where those of all blocks are of low rank, else None."""
+        each = [block.low_rank() for block in self._blocks]
+        low = [form for form in each if form is not None]
+        if not low or len(low) < len(each):
+            return None
+        diagonal = self._multipliers / self._rows
+        diagonal += sum(form.diagonal for form in low)
+        basis = np.concatenate([form.basis for form in low], axis=1)
+        return LowRank(diagonal, basis, _block_diagonal([form.form for form in low]))
 
     def solve(self, right: Floats) -> Floats:
         """Solve the equations of each row for some right-hand sides.
@@ -232,70 +283,60 @@ class Part:
         Shapes: `right` (b, a, n); returns (b, a, n). Raises ``LinAlgError`` where they are
         singular.
         """
-        if self._low is None:
+        if self.low_rank is None:
             return np.asarray(np.linalg.solve(self.hessian, right))
-        diagonal, basis = self._low.diagonal[..., None], self._low.basis
+        diagonal, basis = self.low_rank.diagonal[..., None], self.low_rank.basis
         alone = right / diagonal
-        weighted = self._low.form @ basis
+        weighted = self.low_rank.form @ basis
         inner = weighted @ (np.swapaxes(basis, 1, 2) / diagonal)
         np.einsum("yii->yi", inner)[:] += 1.0
         found = np.linalg.solve(inner, weighted @ alone)  # Woodbury's identity
         return np.asarray(alone - np.swapaxes(basis, 1, 2) @ found / diagonal)
 
-    def gradient(self, barrier: float | Floats) -> Floats:
-        """Eliminate the variables of the blocks from the right-hand side.
-
-        Shapes: `barrier` (b,). Returns (b, a): gradient by the rows, without that of the cost.
-        """
-        of_rows = np.broadcast_to(barrier, len(self.rows))
-        self._targets = [[by_row(of_rows, self.rows)]]
-        for block in self.blocks:
-            amounts = [amount for amount, _ in block.variables(self.rows)]
-            self._targets.append([by_row(of_rows, amount) for amount in amounts])
-        gradient: Floats = -self._targets[0][0] / self.rows
-        for block, targets in zip(self.blocks, self._targets[1:], strict=True):
-            gradient += block.gradient(targets)
-        return gradient
-
-    def find_steps(self, step: Floats) -> Floats:
+    def steps(self, rows: Floats) -> "Steps":
         """Find the steps of all variables and multipliers from that of the rows.
 
-        Shapes: `step` (b, a). Returns (b, 2): how many steps it takes until the first variable of
-        each row, or the first multiplier, is zero.
+        Shapes: `rows` (b, a).
         """
-        dual = dual_step(self._targets[0][0], self.rows, step, self.dual_rows)
-        self._step, self._dual_step = step, dual
-        self._kinds = [(self.rows, step, self.dual_rows, dual)]
-        for block in self.blocks:
-            self._kinds += block.step(step)
+        changes = [block.steps(rows) for block in self._blocks]
+        kinds = [self._kind(self._rows, rows, self._multipliers)]
+        for point, (_, amounts) in zip(self._points, changes, strict=True):
+            kinds += map(self._kind, point.amounts, amounts, point.multipliers)
+        return Steps(kinds, [variables for variables, _ in changes])
+
+    def _kind(self, amount: Floats, step: Floats, multiplier: Floats) -> Kind:
+        """Find the step of a multiplier, so that its product with the amount is as aimed at."""
+        aim = by_row(self._barrier, amount)
+        return amount, step, multiplier, (aim - multiplier * step) / amount - multiplier
+
+
+class Steps(NamedTuple):
+    """Steps of all variables of some rows, and of their multipliers."""
+
+    kinds: list[Kind]  # positive amounts; first the rows
+    variables: list[tuple[Floats, ...]]  # of each block
+
+    @property
+    def bounds(self) -> Floats:
+        """How many steps it takes until the first amount, or multiplier, of a row is 0, (b, 2)."""
         fastest = [
-            np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self._kinds], axis=0)
+            np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self.kinds], axis=0)
             for i in (0, 2)
         ]
         with np.errstate(divide="ignore"):
             return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # no negative zero
 
     def products(self, lengths: Floats) -> Floats:
-        """Add up the products of variables and multipliers after a part of the step.
+        """Add up the products of amounts and multipliers after a part of the steps.
 
         Shapes: `lengths` (b, 2). Returns (b,): the sum of each row.
         """
-        total = np.zeros(len(self.rows))
-        for amount, change, dual, dual_change in self._kinds:
+        total = np.zeros(len(lengths))
+        for amount, change, dual, dual_change in self.kinds:
             product = _of_rows(amount) + _of_rows(change) * lengths[:, :1]
             product *= _of_rows(dual) + _of_rows(dual_change) * lengths[:, 1:]
             total += product.sum(axis=1)
         return total
-
-    def take(self, lengths: Floats) -> None:
-        """Take a part of the step.
-
-        Shapes: `lengths` (b, 2).
-        """
-        for block in self.blocks:
-            block.take(lengths[:, 0], lengths[:, 1])
-        self.rows = self.rows + lengths[:, :1] * self._step
-        self.dual_rows = self.dual_rows + lengths[:, 1:] * self._dual_step
 
 
 def parts_of(b: int, a: int) -> list[slice]:
@@ -361,7 +402,7 @@ def _factorised(system: Floats) -> tuple[Floats, Floats]:
 class _Forms:
     """The Hessians of all rows, and their inverses, in parts that are worked on side by side."""
 
-    def __init__(self, parts: Sequence[Part], workers: Workers) -> None:
+    def __init__(self, parts: Sequence[Equations], workers: Workers) -> None:
         self._parts, self._workers = parts, workers
 
     def times(self, vectors: Floats) -> Floats:
@@ -376,12 +417,12 @@ class _Forms:
         """Multiply the inverse of each row's Hessian with the same vector, shape (a,)."""
         return self._rows(lambda part: part.inverse @ vector)
 
-    def total(self, of_part: Callable[[Part], Floats]) -> Floats:
+    def total(self, of_part: Callable[[Equations], Floats]) -> Floats:
         """Add up something of each part."""
         found = self._workers.map(of_part, self._parts)
         return np.asarray(sum(found[1:], start=found[0]))
 
-    def _rows(self, of_part: Callable[[Part], Floats]) -> Floats:
+    def _rows(self, of_part: Callable[[Equations], Floats]) -> Floats:
         return np.concatenate(self._workers.map(of_part, self._parts))
 
 
@@ -404,7 +445,7 @@ class Coupling:
     """
 
     def __init__(
-        self, parts: Sequence[Part], workers: Workers, cost: Floats, curvature: Floats | None
+        self, parts: Sequence[Equations], workers: Workers, cost: Floats, curvature: Floats | None
     ) -> None:
         self._forms = _Forms(parts, workers)
         self._cost, self._curvature = cost, curvature

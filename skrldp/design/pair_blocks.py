@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats, Indices
-from skrldp.design.newton_system import INITIAL_MARGIN, Block, Kind, LowRank, by_row, dual_step
+from skrldp.design.newton_system import INITIAL_MARGIN, Block, Linearised, LowRank, Point, by_row
 from skrldp.design.programs import Cuts
 from skrldp.privacy.private_rows import Layout
 from skrldp.privacy.requirements import Requirement
@@ -276,7 +276,6 @@ class PairBlock(Block):
     def __init__(self, one: Requirement, pairs: PairFunction) -> None:
         self._region, self._eps = one.region, one.eps
         self.pairs = pairs
-        self._last: tuple[Floats, Floats, Floats] | None = None  # x, and what it was made of
 
     def of(self, place: slice) -> "PairBlock":
         """See :class:`Block`."""
@@ -291,49 +290,32 @@ class PairBlock(Block):
         found.pairs = replace(self.pairs, p=np.stack(own))
         return found
 
-    def start(self, rows: Floats, mean: float) -> None:
-        """See :class:`Block`."""
+    def start(self, rows: Floats) -> tuple[Floats, ...]:
+        """See :class:`Block`: the λ of each pair, and what φ exceeds their sum by."""
         parts = self.pairs.parts(rows)
-        self._lam = np.zeros(parts.shape[:3])
+        lam = np.zeros(parts.shape[:3])
         if not self.pairs.fixed:
             # Of b uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
             room = INITIAL_MARGIN * (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0])
-            self._lam = parts.max(axis=-1) + room[:, None]
-        x = self._lam[..., None] - parts
-        self._slack = self.pairs(x)[0] - sum_last(self._lam)
-        self._dual = mean / self._slack
-        self._dual_x = np.zeros_like(x) if self.pairs.fixed else mean / x
+            lam = parts.max(axis=-1) + room[:, None]
+        return lam, self.pairs(lam[..., None] - parts)[0] - sum_last(lam)
 
-    def scale_multipliers(self, factor: float) -> None:
+    def amounts(self, rows: Floats, variables: tuple[Floats, ...]) -> tuple[Floats, ...]:
+        """See :class:`Block`: the slack of φ, and x."""
+        lam, slack = variables
+        return (slack,) if self.pairs.fixed else (slack, lam[..., None] - self.pairs.parts(rows))
+
+    def _x(self, point: Point) -> tuple[Floats, Floats]:
+        """Return x and its multipliers, which are 0 where privacy is linear."""
+        if not self.pairs.fixed:
+            return point.amounts[1], point.multipliers[1]
+        x = point.variables[0][..., None] - self.pairs.parts(point.rows)
+        return x, np.zeros_like(x)
+
+    def linearise(self, point: Point, barrier: Floats) -> "LinearPairs":
         """See :class:`Block`."""
-        self._dual, self._dual_x = self._dual * factor, self._dual_x * factor
-
-    def _x(self, rows: Floats) -> Floats:
-        if self._last is None or self._last[0] is not rows or self._last[1] is not self._lam:
-            self._last = rows, self._lam, self._lam[..., None] - self.pairs.parts(rows)
-        return self._last[2]
-
-    def variables(self, rows: Floats) -> list[tuple[Floats, Floats]]:
-        """See :class:`Block`."""
-        found = [(self._slack, self._dual)]
-        return found if self.pairs.fixed else [*found, (self._x(rows), self._dual_x)]
-
-    def hessian(self, rows: Floats) -> Floats:
-        """See :class:`Block`."""
-        forms = self._linearise(rows)
-        return _assemble(self.pairs, self._gradient, self._diagonal, forms)
-
-    def low_rank(self, rows: Floats) -> LowRank | None:
-        """See :class:`Block`: with two secrets, for four functions of each pair."""
-        if 2 * _RANK * len(self.pairs.first) > rows.shape[1]:
-            return None
-        forms = self._linearise(rows)
-        return _low_rank(self.pairs, self._gradient, self._diagonal, forms)
-
-    def _linearise(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
-        """Linearise; return the forms of :func:`_assemble`."""
-        pairs, slack, dual = self.pairs, self._slack, self._dual
-        self._here = x = self._x(rows)
+        pairs, (lam, slack), dual = self.pairs, point.variables, point.multipliers[0]
+        x, dual_x = self._x(point)
         value, slope, curvature, gradient = pairs(x)
         multiplier = dual[..., None, None]
         scaling = (dual / slack)[..., None, None]
@@ -343,7 +325,7 @@ class PairBlock(Block):
             mixed = inner = np.zeros_like(curvature)
         else:
             curvature = curvature * multiplier
-            diagonal = self._dual_x / x
+            diagonal = dual_x / x
             diagonal += multiplier * (slope * (1.0 - pairs.theta))[..., None] * gradient / x
             sums = sum_last(gradient)
             lam_slope = slope * sums - 1.0
@@ -355,143 +337,146 @@ class PairBlock(Block):
                 lam_hessian[..., i, i] += sum_last(diagonal[..., i, :])
             inner = _inverse_2x2(lam_hessian)
             gradient_form += curvature - mixed @ inner @ np.swapaxes(mixed, -1, -2)
-        # Of the means and of φ: gradients, derivatives with respect to the means, and by λ of φ -
-        # Σλ. The Hessian by (q, λ) is -(diagonal + gradient mixed); inner is the inverse of that by
-        # λ.
-        self._gradient, self._slope, self._lam_slope = gradient, slope, lam_slope
-        self._diagonal, self._mixed, self._inner = diagonal, mixed, inner
-        self._residual = value - sum_last(self._lam) - slack  # what a step makes up for
-        return gradient_form, -mixed @ inner, -inner
+        forms = gradient_form, -mixed @ inner, -inner
 
-    def gradient(self, targets: Sequence[Floats]) -> Floats:
-        """See :class:`Block`."""
-        self._targets = targets
-        dual = (targets[0] - self._dual * self._residual) / self._slack
-        by_mean, self._lam_rhs = dual[..., None] * self._slope, np.zeros_like(self._lam_slope)
-        if self.pairs.fixed:
-            return self.pairs.collect(by_mean[..., None] * self._gradient)
-        by_part = targets[1] / self._here
-        by_lam = -dual[..., None] * self._lam_slope - sum_last(by_part)
-        # Minus the step of the λ if the rows stay.
-        self._lam_rhs = np.einsum("bmij,bmj->bmi", self._inner, by_lam)
-        by_mean += np.einsum("bmij,bmj->bmi", self._mixed, self._lam_rhs)
-        by_part += by_mean[..., None] * self._gradient
-        by_part += self._diagonal * self._lam_rhs[..., None]
-        return self.pairs.collect(by_part)
+        residual = value - sum_last(lam) - slack
+        aim = (by_row(barrier, slack) - dual * residual) / slack
+        by_mean, lam_alone = aim[..., None] * slope, np.zeros_like(lam_slope)
+        if pairs.fixed:
+            by_part = by_mean[..., None] * gradient
+        else:
+            by_part = by_row(barrier, x) / x
+            by_lam = -aim[..., None] * lam_slope - sum_last(by_part)
+            lam_alone = np.einsum("bmij,bmj->bmi", inner, by_lam)
+            by_mean += np.einsum("bmij,bmj->bmi", mixed, lam_alone)
+            by_part += by_mean[..., None] * gradient
+            by_part += diagonal * lam_alone[..., None]
+        return LinearPairs(
+            pairs,
+            pairs.collect(by_part),
+            means=gradient,
+            slope=slope,
+            lam_slope=lam_slope,
+            diagonal=diagonal,
+            mixed=mixed,
+            inner=inner,
+            forms=forms,
+            residual=residual,
+            lam_alone=lam_alone,
+        )
 
-    def step(self, rows: Floats) -> list[Kind]:
-        """See :class:`Block`."""
-        parts = self.pairs.parts(rows)
-        lam = np.zeros_like(self._lam_rhs)
-        along = np.einsum("bmiu,bmiu->bmi", self._gradient, parts)
-        if not self.pairs.fixed:
-            by_lam = np.einsum("bmiu,bmiu->bmi", self._diagonal, parts)
-            by_lam += np.einsum("bmij,bmi->bmj", self._mixed, along)
-            lam = np.einsum("bmij,bmj->bmi", self._inner, by_lam) - self._lam_rhs
-        x = lam[..., None] - parts
-        slack = self._residual - np.einsum("bmi,bmi->bm", self._slope, along)
-        slack += np.einsum("bmi,bmi->bm", self._lam_slope, lam)
-        dual = dual_step(self._targets[0], self._slack, slack, self._dual)
-        self._steps = lam, slack, dual, self._dual_x
-        kinds: list[Kind] = [(self._slack, slack, self._dual, dual)]
-        if not self.pairs.fixed:
-            dual_x = dual_step(self._targets[1], self._here, x, self._dual_x)
-            self._steps = lam, slack, dual, dual_x
-            kinds.append((self._here, x, self._dual_x, dual_x))
-        return kinds
-
-    def take(self, length: Floats, dual_length: Floats) -> None:
-        """See :class:`Block`."""
-        lam, slack, dual, dual_x = self._steps
-        self._lam = self._lam + by_row(length, lam) * lam
-        self._slack = self._slack + by_row(length, slack) * slack
-        self._dual = self._dual + by_row(dual_length, dual) * dual
-        if not self.pairs.fixed:
-            self._dual_x = self._dual_x + by_row(dual_length, dual_x) * dual_x
-
-    def conditionals(self, rows: Floats) -> Floats:
+    def conditionals(self, point: Point) -> Floats:
         """Return the conditionals that the multipliers stand for, a pair for each row and pair.
 
-        Shapes: `rows` (b, a). Returns (b, m, 2, k): they sum to 1, and near the end of the path
-        they are nearly in the region.
+        Returns (b, m, 2, k): they sum to 1, and near the end of the path they are nearly in the
+        region.
         """
-        _, slope, _, gradient = self.pairs(self._x(rows))
-        mass = self._dual[..., None, None] * (slope[..., None] * gradient) + self._dual_x
+        x, dual_x = self._x(point)
+        _, slope, _, gradient = self.pairs(x)
+        dual = point.multipliers[0][..., None, None]
+        mass = dual * (slope[..., None] * gradient) + dual_x
         return np.asarray(mass / mass.sum(axis=-1, keepdims=True))
 
-    def cuts(self, rows: Floats) -> tuple[Cuts, Floats]:
+    def cuts(self, point: Point) -> tuple[Cuts, Floats]:
         """See :class:`Block`."""
-        found = self.conditionals(rows)
+        found = self.conditionals(point)
         b, m = found.shape[:2]
         row = np.repeat(np.arange(b), m)
         first, second = (np.tile(secret, b) for secret in self._region.pairs)
         pairs = self._region.pull_in(first, second, found.reshape(b * m, 2, -1))
         cuts = Cuts.of(self._region, row, first, second, pairs, np.full(len(row), self._eps))
-        return cuts, self._dual.ravel()
+        return cuts, point.multipliers[0].ravel()
 
 
-def _assemble(
-    pairs: PairFunction, gradient: Floats, diagonal: Floats, forms: tuple[Floats, Floats, Floats]
-) -> Floats:
-    """Hessian of each row: for each pair a diagonal, and a form in (gradient, diagonal).
+@dataclass(frozen=True, eq=False)
+class LinearPairs(Linearised):
+    """See :class:`Linearised`. The Hessian by (q, λ) is -(diagonal + means' mixed form)."""
 
-    The forms are given by their blocks: gradient with gradient, gradient with diagonal, and
-    diagonal with diagonal.
-    """
-    b, _, _, k = gradient.shape
-    p = len(pairs.layout.parts)
-    by_gradient, cross, by_diagonal = forms
-    basis = np.stack([gradient, diagonal], axis=3)  # (b, m, 2, 2, k)
-    factor = pairs.factor.T
+    pairs: PairFunction
+    gradient: Floats
+    means: Floats  # (b, m, 2, k), gradients of the means
+    slope: Floats  # (b, m, 2), derivatives of φ with respect to the means
+    lam_slope: Floats  # (b, m, 2), derivatives of φ - Σλ with respect to λ
+    diagonal: Floats  # (b, m, 2, k)
+    mixed: Floats  # (b, m, 2, 2), the form in the means and λ
+    inner: Floats  # (b, m, 2, 2), inverse of the form in λ
+    forms: tuple[Floats, Floats, Floats]  # as in hessian, without λ
+    residual: Floats  # (b, m), the part of φ - Σλ that is not in the slack yet
+    lam_alone: Floats  # (b, m, 2), minus the step of λ if the rows stay
 
-    def form(i: int, j: int) -> Floats:
-        part = np.empty((*by_gradient.shape[:2], 2, 2))
-        part[..., 0, 0], part[..., 0, 1] = by_gradient[..., i, j], cross[..., i, j]
-        part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], by_diagonal[..., i, j]
-        return part * (factor[i] * factor[j])[:, None, None]
+    def hessian(self) -> Floats:
+        """See :class:`Linearised`.
 
-    def products(groups: PairGroups, i: int, j: int) -> Floats:
-        """Add up over the pairs of each group, shape (g, b, k, k)."""
-        g = len(groups.members)
-        left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)
-        right = groups.take(form(i, j) @ basis[:, :, j]).reshape(b, g, -1, k)
-        return np.swapaxes(np.swapaxes(left, -1, -2) @ right, 0, 1)
+        Each pair adds a diagonal, and a form in (means, diagonal), given by its blocks: means with
+        means, means with diagonal, and diagonal with diagonal.
+        """
+        b, _, _, k = self.means.shape
+        p = len(self.pairs.layout.parts)
+        by_gradient, cross, by_diagonal = self.forms
+        basis = np.stack([self.means, self.diagonal], axis=3)  # (b, m, 2, 2, k)
+        factor = self.pairs.factor.T
 
-    hessian = np.zeros((p, p, b, k, k))  # so that blocks are contiguous
-    groups, first, second = pairs.of_block
-    between = products(groups, 0, 1)
-    hessian[first, second] += between
-    hessian[second, first] += np.swapaxes(between, -1, -2)
-    part, cell, row_diagonal = np.arange(p), np.arange(p * k), np.zeros((b, p, k))
-    for i, groups in enumerate(pairs.of_part):
-        hessian[part, part] += products(groups, i, i)
-        scaled = factor[i][:, None] ** 2 * diagonal[:, :, i]
-        row_diagonal += groups.take(scaled).sum(axis=2)
-    whole = np.ascontiguousarray(hessian.transpose(2, 0, 3, 1, 4)).reshape(b, p * k, p * k)
-    whole[:, cell, cell] += row_diagonal.reshape(b, -1)
-    return pairs.layout.gather_forms(whole)
+        def form(i: int, j: int) -> Floats:
+            part = np.empty((*by_gradient.shape[:2], 2, 2))
+            part[..., 0, 0], part[..., 0, 1] = by_gradient[..., i, j], cross[..., i, j]
+            part[..., 1, 0], part[..., 1, 1] = cross[..., j, i], by_diagonal[..., i, j]
+            return part * (factor[i] * factor[j])[:, None, None]
 
+        def products(groups: PairGroups, i: int, j: int) -> Floats:
+            """Add up over the pairs of each group, shape (g, b, k, k)."""
+            g = len(groups.members)
+            left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)
+            right = groups.take(form(i, j) @ basis[:, :, j]).reshape(b, g, -1, k)
+            return np.swapaxes(np.swapaxes(left, -1, -2) @ right, 0, 1)
 
-def _low_rank(
-    pairs: PairFunction, gradient: Floats, diagonal: Floats, forms: tuple[Floats, Floats, Floats]
-) -> LowRank:
-    """Hessian of each row as :func:`_assemble` writes it, but not multiplied out."""
-    b, m, _, k = gradient.shape
-    p, factor = len(pairs.layout.parts), pairs.factor[..., None]
-    by_gradient, cross, by_diagonal = forms
-    form = np.zeros((b, m, 2, 2, m, 2, 2))  # pair, gradient or diagonal, secret; and again
-    basis = np.zeros((b, m, 2, 2, p, k))
-    for pair, places in enumerate(zip(pairs.first, pairs.second, strict=True)):
-        form[:, pair, 0, :, pair, 0] = by_gradient[:, pair]
-        form[:, pair, 0, :, pair, 1] = cross[:, pair]
-        form[:, pair, 1, :, pair, 0] = np.swapaxes(cross[:, pair], -1, -2)
-        form[:, pair, 1, :, pair, 1] = by_diagonal[:, pair]
-        for i, place in enumerate(places):
-            basis[:, pair, 0, i, place] = factor[pair, i] * gradient[:, pair, i]
-            basis[:, pair, 1, i, place] = factor[pair, i] * diagonal[:, pair, i]
-    functions = pairs.layout.gather(basis.reshape(-1, p, k)).reshape(b, _RANK * m, -1)
-    squared = pairs.collect(factor * diagonal)
-    return LowRank(squared, functions, form.reshape(b, _RANK * m, _RANK * m))
+        hessian = np.zeros((p, p, b, k, k))  # so that blocks are contiguous
+        groups, first, second = self.pairs.of_block
+        between = products(groups, 0, 1)
+        hessian[first, second] += between
+        hessian[second, first] += np.swapaxes(between, -1, -2)
+        part, cell, row_diagonal = np.arange(p), np.arange(p * k), np.zeros((b, p, k))
+        for i, groups in enumerate(self.pairs.of_part):
+            hessian[part, part] += products(groups, i, i)
+            scaled = factor[i][:, None] ** 2 * self.diagonal[:, :, i]
+            row_diagonal += groups.take(scaled).sum(axis=2)
+        whole = np.ascontiguousarray(hessian.transpose(2, 0, 3, 1, 4)).reshape(b, p * k, p * k)
+        whole[:, cell, cell] += row_diagonal.reshape(b, -1)
+        return self.pairs.layout.gather_forms(whole)
+
+    def low_rank(self) -> LowRank | None:
+        """See :class:`Linearised`: with two secrets, in four functions of each pair."""
+        if 2 * _RANK * len(self.pairs.first) > self.gradient.shape[1]:
+            return None
+        b, m, _, k = self.means.shape
+        p, factor = len(self.pairs.layout.parts), self.pairs.factor[..., None]
+        by_gradient, cross, by_diagonal = self.forms
+        form = np.zeros((b, m, 2, 2, m, 2, 2))  # pair, gradient or diagonal, secret; and again
+        basis = np.zeros((b, m, 2, 2, p, k))
+        for pair, places in enumerate(zip(self.pairs.first, self.pairs.second, strict=True)):
+            form[:, pair, 0, :, pair, 0] = by_gradient[:, pair]
+            form[:, pair, 0, :, pair, 1] = cross[:, pair]
+            form[:, pair, 1, :, pair, 0] = np.swapaxes(cross[:, pair], -1, -2)
+            form[:, pair, 1, :, pair, 1] = by_diagonal[:, pair]
+            for i, place in enumerate(places):
+                basis[:, pair, 0, i, place] = factor[pair, i] * self.means[:, pair, i]
+                basis[:, pair, 1, i, place] = factor[pair, i] * self.diagonal[:, pair, i]
+        functions = self.pairs.layout.gather(basis.reshape(-1, p, k)).reshape(b, _RANK * m, -1)
+        squared = self.pairs.collect(factor * self.diagonal)
+        return LowRank(squared, functions, form.reshape(b, _RANK * m, _RANK * m))
+
+    def steps(self, rows: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
+        """See :class:`Linearised`."""
+        parts = self.pairs.parts(rows)
+        lam = np.zeros_like(self.lam_alone)
+        along = np.einsum("bmiu,bmiu->bmi", self.means, parts)
+        if not self.pairs.fixed:
+            by_lam = np.einsum("bmiu,bmiu->bmi", self.diagonal, parts)
+            by_lam += np.einsum("bmij,bmi->bmj", self.mixed, along)
+            lam = np.einsum("bmij,bmj->bmi", self.inner, by_lam) - self.lam_alone
+        slack = self.residual - np.einsum("bmi,bmi->bm", self.slope, along)
+        slack += np.einsum("bmi,bmi->bm", self.lam_slope, lam)
+        amounts = (slack,) if self.pairs.fixed else (slack, lam[..., None] - parts)
+        return (lam, slack), amounts
 
 
 def _inverse_2x2(matrix: Floats) -> Floats:

@@ -19,6 +19,7 @@ from skrldp.design.distance_problem import (
     expected_distance,
 )
 from skrldp.design.engine import solve
+from skrldp.design.newton_system import Point
 from skrldp.design.pair_blocks import PairBlock, pair_function
 from skrldp.design.vertices import facets
 from skrldp.information import entropy, mutual_information, row_information
@@ -101,16 +102,15 @@ def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
     lam = parts.max(axis=-1) + rng.random(parts.shape[:3])
     x = lam[..., None] - parts
     dual_x, slack, dual = rng.random(x.shape), rng.random(x.shape[:2]), rng.random(x.shape[:2])
-    blocks = []
-    for one, pairs in zip(asked, (blind, seeing), strict=True):
-        block = PairBlock(one, pairs)
-        block._lam, block._dual_x, block._slack, block._dual = lam, dual_x, slack, dual
-        blocks.append(block)
-    barrier = np.full(b, 0.01)
-    found, expected = blocks[0].hessian(rows), blocks[1].hessian(tied)
+    linearised = []
+    for one, pairs, of_kind in zip(asked, (blind, seeing), (rows, tied), strict=True):
+        n_kinds = 1 if pairs.fixed else 2
+        point = Point(of_kind, (lam, slack), (slack, x)[:n_kinds], (dual, dual_x)[:n_kinds])
+        linearised.append(PairBlock(one, pairs).linearise(point, np.full(b, 0.01)))
+    found, expected = (of_rows.hessian() for of_rows in linearised)
     added = expected.reshape(b, a1, a2, a1, a2).sum(axis=(1, 3))
     np.testing.assert_allclose(found, added, rtol=1e-10, atol=1e-10)
-    found, expected = blocks[0].gradient(barrier), blocks[1].gradient(barrier)
+    found, expected = (of_rows.gradient for of_rows in linearised)
     np.testing.assert_allclose(found, expected.reshape(b, a1, a2).sum(axis=1), rtol=1e-8, atol=1e-8)
     push = rng.random(x.shape)
     together = seeing.collect(push).reshape(b, a1, a2).sum(axis=1)

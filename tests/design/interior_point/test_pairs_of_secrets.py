@@ -8,7 +8,7 @@ from path_tables import REGIONS, THETAS, has_path, plain_mean, region_of
 from scipy.optimize import minimize
 
 from skrldp import JointDistribution
-from skrldp.design.newton_system import inverses
+from skrldp.design.newton_system import Point, inverses
 from skrldp.design.pair_blocks import PairBlock, concave_mean, pair_function
 from skrldp.privacy.private_rows import LowerRegion, privacy_region
 from skrldp.privacy.requirements import Requirement
@@ -160,14 +160,13 @@ def test_derivatives_of_phi(kind, alpha, table, same_secret):
     assert np.all((second * direction).sum(axis=(2, 3)) >= -1e-12)  # φ is concave
 
 
-class Point:
+class LagrangianPoint:
     """Positive variables, multipliers, and the gradient of the Lagrangian, written out."""
 
     def __init__(self, kind, alpha, table="3x3", same_secret=False, b=2):
         rng = np.random.default_rng(5)
         one = Requirement(region_of(table, kind, alpha, same_secret=same_secret), 0.5)
         self.pairs = pairs = pair_function(one)
-        self.block = block = PairBlock(one, pairs)
         self.b, self.shape = b, (b, *one.region.conditionals.shape)
         self.rows = rng.random(self.shape) + 0.1
         parts = pairs.parts(self.rows)
@@ -179,15 +178,18 @@ class Point:
         self.slack, self.dual = rng.random(count) + 0.1, rng.random(count) + 0.1
         self.row_diagonal = rng.random(self.shape) + 0.1
         x = self.lam[..., None] - parts
-        block._lam, block._slack = self.lam, self.slack
-        block._dual, block._dual_x = self.dual, self.dual_x
+        amounts, multipliers = (self.slack, x), (self.dual, self.dual_x)
+        n_kinds = 1 if pairs.fixed else 2
+        point = Point(self.rows, (self.lam, self.slack), amounts[:n_kinds], multipliers[:n_kinds])
+        self.barrier = 0.3
+        self.linearised = PairBlock(one, pairs).linearise(point, np.full(b, self.barrier))
         self.hessian = self.with_diagonal(self.row_diagonal)
         self.inverse = inverses(self.hessian)
         self.start = pairs(x)[0] - self.lam.sum(axis=-1), x
 
     def with_diagonal(self, row_diagonal):
         """The Hessian of each row, with what the rows' own multipliers add to it."""
-        return self.block.hessian(self.rows) + np.array(
+        return self.linearised.hessian() + np.array(
             [np.diag(one) for one in row_diagonal.reshape(self.b, -1)]
         )
 
@@ -234,23 +236,18 @@ POINTS = [
 def test_a_block_is_the_schur_complement(kind, alpha, table, same_secret):
     if not has_path(table, kind):
         return
-    point = Point(kind, alpha, table, same_secret)
-    block, pairs, rng = point.block, point.pairs, np.random.default_rng(6)
+    point = LagrangianPoint(kind, alpha, table, same_secret)
+    linearised, pairs, rng = point.linearised, point.pairs, np.random.default_rng(6)
     a1, k = point.shape[1:]
-    barrier, (base, x0) = 0.3, point.start
+    barrier, (base, x0) = point.barrier, point.start
     residual = base - point.slack
-    reduced_gradient = block.gradient(np.full(point.b, barrier))
+    reduced_gradient = linearised.gradient
     step = rng.normal(size=point.shape)
-    kinds, lam = block.step(step), block._steps[0]
-    slack, x = kinds[0][1], lam[..., None] - pairs.parts(step)
-    assert len(kinds) == (1 if pairs.fixed else 2)
-    for amount, change, dual, dual_change in kinds:  # products equal the barrier, to first order
-        np.testing.assert_allclose(
-            amount * dual + amount * dual_change + dual * change, barrier, rtol=1e-10, atol=1e-9
-        )
-    if not pairs.fixed:
-        np.testing.assert_allclose(kinds[1][0], x0, atol=1e-14)
-        np.testing.assert_allclose(kinds[1][1], x, atol=1e-12)
+    (lam, slack), changes = linearised.steps(step)
+    x = lam[..., None] - pairs.parts(step)
+    expected = (slack,) if pairs.fixed else (slack, x)
+    for change, expected_change in zip(changes, expected, strict=True):
+        np.testing.assert_allclose(change, expected_change, atol=1e-12)
 
     _value, slope, _, gradient = pairs(x0)
     weight = (barrier - point.dual * residual) / point.slack
@@ -280,7 +277,7 @@ def test_a_block_is_the_schur_complement(kind, alpha, table, same_secret):
 
 
 def test_an_indefinite_hessian_is_reported():
-    point = Point("joint", 2.0)
+    point = LagrangianPoint("joint", 2.0)
     plain = np.einsum("yii->yi", point.hessian).reshape(point.shape) - point.row_diagonal
     assert np.all(np.isfinite(inverses(point.with_diagonal(1e-9 * point.row_diagonal))))
     # a small diagonal beside the rest, and what rounding leaves at the end of a path

@@ -23,7 +23,7 @@ SETS = {
 
 
 def requirements_of(name):
-    uncertainty, region = SETS[name]
+    uncertainty, region = SETS.get(name, (RenyiSet(2.0, 0.02), name))
     joint = JointDistribution(TABLE)
     return Requirements.of(privacy_region(joint, uncertainty, region=region), 0.7)
 
@@ -41,21 +41,29 @@ def part_on_its_way(requirements, steps=6):
 def test_two_secrets_have_hessians_of_low_rank(name):
     part, rng = part_on_its_way(requirements_of(name))
     right = rng.normal(size=(5, part.rows.shape[1], 2))
-    part.linearise()
-    assert part._low is not None
-    found = part.solve(right)
-    part.factorise()
-    np.testing.assert_allclose(part.hessian @ found, right, atol=1e-6)
+    equations = part.linearise(1e-6)
+    assert equations.low_rank is not None
+    np.testing.assert_allclose(equations.hessian @ equations.solve(right), right, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*SETS, "box"])
+def test_steps_make_all_products_equal_the_barrier_to_first_order(name):
+    part, rng = part_on_its_way(requirements_of(name))
+    steps = part.linearise(0.3).steps(rng.normal(size=part.rows.shape))
+    assert sum(len(point.amounts) for point in part.points) + 1 == len(steps.kinds)
+    for amount, change, dual, dual_change in steps.kinds:
+        product = amount * dual + amount * dual_change + dual * change
+        np.testing.assert_allclose(product, 0.3, rtol=1e-9, atol=1e-9)
 
 
 def test_a_row_of_few_entries_and_many_pairs_has_whole_hessians():
     joint = JointDistribution(np.arange(1, 13).reshape(4, 3))
     region = privacy_region(joint, RenyiSet(2.0, 0.02), region="joint")
     part = Part(slice(0, 2), np.full((2, 12), 1 / 12), path_blocks(Requirements.of(region, 1.0)), 1)
-    part.linearise()
-    assert part._low is None
+    equations = part.linearise(1e-6)
+    assert equations.low_rank is None
     right = np.ones((2, 12, 1))
-    np.testing.assert_allclose(part.hessian @ part.solve(right), right, atol=1e-9)
+    np.testing.assert_allclose(equations.hessian @ equations.solve(right), right, atol=1e-9)
 
 
 def test_paths_end_at_the_optimum_of_a_linear_program():
