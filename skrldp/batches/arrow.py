@@ -59,14 +59,6 @@ def arrow_numbers(numbers: NDArray[Any]) -> Any:
     )
 
 
-def _arrow_texts(texts: Sequence[str]) -> Any:
-    pa = pyarrow()
-    octets = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, octets)], dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(octets))]
-    return pa.Array.from_buffers(pa.string(), len(octets), buffers)
-
-
 def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
     """Raise a ValueError if a column is missing or duplicate."""
     for name in needed:
@@ -223,13 +215,9 @@ def _rows(rows: NDArray[Any]) -> str:
 
 # --- Values --------------------------------------------------------------------------------------
 
-_MOST_PLACES = 255  # integers in such a narrow range are their own codes: 8 bits, unsigned
 
-
-def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized | list[Any]:
+def read_values(name: str, column: Any) -> Factorized | list[Any]:
     """Read a column of records, each distinct value once.
-
-    `texts` are likely strings: it is faster if all rows have one of these.
 
     Raises ValueError if the values cannot be categories.
     """
@@ -241,16 +229,6 @@ def read_values(name: str, column: Any, texts: Sequence[str] = ()) -> Factorized
     )
     if column.type.num_fields:
         raise ValueError(wrong)
-    if 0 < len(texts) <= len(column) and str(column.type) in ("string", "large_string"):
-        positions_in = pa.compute.index_in(column, _arrow_texts(texts).cast(column.type))
-        if not positions_in.null_count:
-            return Factorized(numbers_of(positions_in), texts)
-    if pa.types.is_integer(column.type) and len(column) and not column.null_count:
-        numbers = numbers_of(column)
-        low, high = numbers.min(), numbers.max()
-        if int(high) - int(low) <= _MOST_PLACES:
-            positions_in = np.arange(int(high) - int(low) + 1).astype(numbers.dtype)
-            return Factorized((numbers - low).astype(np.uint8), positions_in + low)
     try:
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()
@@ -496,12 +474,8 @@ def check_ids(frame: Any, id: str) -> None:
         .collect()
     )
     counts = list(zip(wrong[id].to_list(), wrong[count].to_list(), strict=True))
-    missing = sum(rows for library, rows in counts if _is_no_id(library))
-    twice = [
-        f"{brief(repr(library))} ({rows:,} rows)"
-        for library, rows in counts
-        if not _is_no_id(library)
-    ]
+    missing = sum(rows for value, rows in counts if _is_no_id(value))
+    twice = [f"{brief(repr(v))} ({rows:,} rows)" for v, rows in counts if not _is_no_id(v)]
     if twice:
         ellipsis = ", ..." if len(twice) > _SHOWN else ""
         raise ValueError(

@@ -373,10 +373,7 @@ def reported(reporter: Reporter, batch: Any) -> tuple[Any, NDArray[np.uint64]]:
     schema = reporter.output_schema(batch.schema)
     reporter._keyed()  # an unreadable key is reported before any other error
     ids = read_ids(reporter._id, batch.column(reporter._id))
-    records = {
-        name: read_values(name, batch.column(name), reporter._reader.texts[name])
-        for name in reporter._needed
-    }
+    records = {name: read_values(name, batch.column(name)) for name in reporter._needed}
     drawn = reporter._draw(records, ids)
     columns = [
         on_its_own(batch.column(reporter._id)),

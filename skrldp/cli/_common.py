@@ -40,7 +40,7 @@ Text = str | None
 MechanismFile = Annotated[str, argument("MECHANISM", _JSON)]
 Output = Annotated[str, option("--output -o FILE", _OUTPUT)]
 Counts = Annotated[
-    Text, option("--counts COLUMN", "Column that says how many records each row stands for.")
+    Text, option("--counts COLUMN", "Column that says how many records or reports each row is.")
 ]
 Missing = Annotated[Names, option("--missing TEXT", _MISSING)]
 Json = Annotated[bool, Option("--json", help="Print JSON. Infinite numbers are null.")]
@@ -85,12 +85,11 @@ _AS_COMMANDS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
-    r", and call check_ids on the whole table": "",
     r"sample_weight(?= sums to)": "the column of --counts",
     r"Give survey weights as a column: survey=SurveyDesign\(weights=\.\.\.\)": (
         "Give each combination of values one row; survey weights need Python: SurveyDesign"
     ),
-    r"Use min_frequency='auto'": "Use --min-frequency auto",
+    r"\bmin_frequency='auto'": "--min-frequency auto",
     r"list categories": "list them with --categories",
     r"free text: drop it": "free text: leave it out with --column",
     r"(?: as text)?\. (?:Convert them, then p|P)ass categories=\{'(.*)': Bins\(\[(.*?)\]\)\}": (

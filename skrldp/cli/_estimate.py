@@ -32,9 +32,7 @@ def estimate(
     by: Annotated[
         o.Names, o.option("--by COLUMN", "Estimate within the groups of this column; repeat it.")
     ] = None,
-    counts: Annotated[
-        o.Text, o.option("--counts COLUMN", "Column that says for how many reports a row is.")
-    ] = None,
+    counts: o.Counts = None,
     level: Annotated[float, Option(metavar="PROBABILITY", help="Confidence level.")] = 0.95,
     spreadsheet: Annotated[
         bool,

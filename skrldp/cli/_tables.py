@@ -101,19 +101,14 @@ class Table:
         wanted = _own(first) if columns is None else list(dict.fromkeys(columns))
         for table_file in self._parts:
             _check(table_file, wanted, self.kind)
-            if columns is None and set(_own(table_file)) != set(wanted):
-                odd = brief(", ".join(map(repr, sorted(set(_own(table_file)) ^ set(wanted)))))
-                raise CommandError(
-                    f"{table_file.path} and {first.path} have different columns: {odd} in one of "
-                    "them. Name those to be read, with --column."
-                )
-            for name in wanted:
-                here, there = table_file.schema.field(name).type, first.schema.field(name).type
-                if here != there:
+            read = _own(table_file) if columns is None else wanted
+            for name in sorted({*read, *wanted}):
+                types = [_type_of(part, name) for part in (table_file, first)]
+                if types[0] != types[1]:
                     raise CommandError(
-                        f"{table_file.path}: column {name!r} has the type {brief(str(here))}, but "
-                        f"{brief(str(there))} in {first.path}. Write all files of a table with "
-                        "the same types."
+                        f"column {brief(repr(name))} differs: {types[0]} in {table_file.path}, and "
+                        f"{types[1]} in {first.path}. Write all files of a table with the same "
+                        "columns and types, or name those to be read, with --column."
                     )
         if columns is None and self.is_text and "" in wanted:
             warnings.warn(
@@ -198,6 +193,11 @@ def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[s
 def _own(table_file: _Part) -> list[str]:
     """Return the columns of a file, except an index that pandas wrote."""
     return [name for name in table_file.schema.names if not name.startswith("__index_level_")]
+
+
+def _type_of(table_file: _Part, name: str) -> str:
+    names = table_file.schema.names
+    return brief(str(table_file.schema.field(name).type)) if name in names else "no such column"
 
 
 def _check(table_file: _Part, columns: Sequence[str], kind: str) -> None:

@@ -82,11 +82,6 @@ class RecordReader:
         return [column for part in self._parts for column in part.alphabet.columns]
 
     @property
-    def texts(self) -> dict[Any, tuple[str, ...]]:
-        """For each column, its possible strings."""
-        return {column.name: column.texts for column in self.columns}
-
-    @property
     def knots(self) -> dict[Any, Knots]:
         """For each column with knots, the knots."""
         return {c.name: c.numbers for c in self.columns if isinstance(c.numbers, Knots)}

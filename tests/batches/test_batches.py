@@ -178,23 +178,6 @@ def test_types_of_values(kind):
             few.cells({"s": ["x"] * 4, "u": read_values("u", column)})
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
-@pytest.mark.parametrize("width", [2, 255, 256])
-@pytest.mark.parametrize("at_end", [True, False])
-def test_integers_of_narrow_and_wide_ranges_are_read(dtype, width, at_end):
-    limits = np.iinfo(dtype)
-    span = min(width, int(limits.max) - int(limits.min))
-    low = int(limits.max) - span if at_end else int(limits.min)
-    values = [low + span, low, low + span // 2, low]
-    found = read_values("u", pa.array(values, dtype))
-    assert [int(found[row]) for row in range(4)] == values
-    reader = RecordReader([("s", True), ("u", False)], ["x"], [low, low + span], "all")
-    with pytest.raises(ValueError, match="column 'u': the mechanism does not know"):
-        reader.cells({"s": ["x"] * 4, "u": found})
-    ends = read_values("u", pa.array([low + span, low], dtype))
-    assert reader.cells({"s": ["x"] * 2, "u": ends}).tolist() == [1, 0]
-
-
 def test_rare_and_unknown_values_are_other():
     mechanism = Mechanism.from_blocks(grr(1.0, 6), ("no", "yes"), ("a", "b", "other"))
     mechanism = mechanism.named(None, [("ill", True), ("place", False)])

@@ -109,13 +109,22 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most):
     ledger = pa.concat_tables([ledger, ledger])
     texts = pa.array(asked, pa.string())
     made = {"person": texts, "candidate": pa.array([1] * len(asked), pa.uint8()), "holder": texts}
-    for library in ("pyarrow", "pandas", "polars"):
-        own = [nw.from_arrow(t, backend=library).to_native() for t in (pa.table(made), ledger)]
-        new = nw.from_native(one.entries(*own)).to_arrow()
+
+    def bring(frame):
+        return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
+
+    for library in ("pyarrow", "pandas", "polars", "lazy"):
+        backend = "polars" if library == "lazy" else library
+
+        def make(table, backend=backend, lazy=library == "lazy"):
+            frame = nw.from_arrow(table, backend=backend)
+            return (frame.lazy() if lazy else frame).to_native()
+
+        candidates = make(pa.table(made))
+        new = bring(one.entries(candidates, make(ledger)))
         assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
-        grown = pa.concat_tables([ledger, new.cast(ledger.schema)])
-        grown = nw.from_arrow(grown, backend=library).to_native()
-        leaves = nw.from_native(one.reports(own[0], grown)).to_arrow()
+        grown = make(pa.concat_tables([ledger, new.cast(ledger.schema)]))
+        leaves = bring(one.reports(candidates, grown))
         wanted = {p: tuple(found[:2]) for p, found in expected.items() if found[1] >= 0}
         found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
         assert {person: (report, epoch) for person, report, epoch in found} == wanted
@@ -150,31 +159,6 @@ def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
     assert read("without.csv") != read("a.csv")
     assert (ready / NAME).read_bytes() == before
     assert not [name for name in os.listdir(ready) if name.startswith((".", NAME + "."))]
-
-
-@pytest.mark.parametrize("kind", ["views", "views in a dictionary"])
-def test_ids_in_other_forms(call, ready, kind):
-    """A dictionary of which an entry is missing has no missing row.
-
-    In Arrow files, dictionaries may not change from batch to batch.
-    """
-    if not hasattr(pa, "string_view"):
-        pytest.skip("this pyarrow has no views")
-    few, names = table().slice(0, 250), [f"person number {row} of all" for row in range(250)]
-    plain = pa.array(names)
-    ids, missing = plain.cast(pa.string_view()), pa.array([None, *names[1:]])
-    if kind != "views":
-        numbers = pa.array(range(250), pa.int32())
-        ids, missing = (pa.DictionaryArray.from_arrays(numbers, own) for own in (ids, missing))
-    arguments = ("report", "mechanism.json", "few.arrow", *KEYED, *LEDGER, "-o", "out.arrow")
-    write(few.set_column(0, "person", missing), "few.arrow")
-    code, _, err = call(*arguments)
-    assert code == 2 and "column 'person' has no id in 1 row (0)" in err
-    write(few.set_column(0, "person", ids), "few.arrow")
-    assert call(*arguments)[0] == 0
-    assert read("out.arrow")["person"].to_pylist() == names
-    assert call(*arguments[:5], "--key", "key", "-o", "without.arrow")[0] == 0
-    assert read("without.arrow")["report"].to_pylist() == read("out.arrow")["report"].to_pylist()
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,8 @@ from skrldp import (
     GRRSanitizer,
     Knots,
     Manifest,
-    client,
 )
-from skrldp.batches import BlockReporter, Reporter, key_check
+from skrldp.batches import BlockReporter, key_check
 from skrldp.claims_in_words import claim_lines
 
 call, folder = command_fixtures.call, command_fixtures.folder
@@ -139,18 +138,6 @@ def test_records_have_numbers_where_a_manifest_has_bins(call, ready, ending):
     assert code == 2 and not out and "numbers in [0, 10)" in err and "a wider range" in err
 
 
-def test_groups_of_a_single_mechanism(call, ready):
-    one = fitted_blocks().manifest_.mechanisms[0]
-    (ready / "one.json").write_text(one.to_json())
-    call("report", "one.json", "records.csv", "-o", "out.csv")
-    code, out, _ = call("estimate", "one.json", "out.csv", "--of", "age", "--by", "home")
-    rows = pacsv.read_csv(io.BytesIO(out.encode())).to_pandas()
-    assert code == 0 and rows.columns.tolist()[:3] == ["home", "age", "estimate"]
-    np.testing.assert_allclose(rows.groupby("home")["estimate"].sum(), [1.0, 1.0])
-    code, _, err = call("estimate", "one.json", "out.csv", "--by", "home")
-    assert code == 2 and "--by goes with --of" in err
-
-
 def test_counted_reports(call, ready):
     """The same figures from distinct reports and their numbers."""
     call("report", "manifest.json", "records.csv", *KEYED, "-o", "out.csv")
@@ -198,25 +185,6 @@ def test_what_manifests_do_not_go_with(call, ready):
     ):
         code, out, err = call(*arguments)
         assert (code, out) == (2, "") and message in err, (arguments, err)
-
-
-@pytest.mark.parametrize("blocks", [(), ("--blocks", "singles")])
-def test_tables_whose_columns_are_all_sensitive(call, ready, blocks):
-    """From the design to the figures, records in files and one by one."""
-    secret = [part for name in ("age", "ill", "home", "job") for part in ("-s", name)]
-    asked = ("design", "public.csv", *secret, "-e", "2", "--sanitizer", "grr", *blocks)
-    assert call(*asked, "-o", "made.json")[0] == 0
-    text = (ready / "made.json").read_text()
-    said = call("inspect", "made.json")[1]
-    assert "the whole record: " in said and "knows U" not in " ".join(said.split())
-    assert call("report", "made.json", "records.csv", *KEYED, "-o", "out.csv") == (0, "", "")
-    code, out, err = call("estimate", "made.json", "out.csv", "--of", "job")
-    assert (code, err) == (0, "")
-    assert pd.read_csv(io.StringIO(out))["estimate"].sum() == pytest.approx(1.0)
-    reporter = (BlockReporter if blocks else Reporter)(text, id="person", key=KEY)
-    expected = reporter(RECORDS.astype({"age": str}))
-    assert pd.read_csv(ready / "out.csv").astype(str).equals(expected.astype(str))
-    client.load(text).report(RECORDS.astype({"age": str}).iloc[17].to_dict())
 
 
 def test_a_manifest_is_verified_by_its_proof(call, ready):
