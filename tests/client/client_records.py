@@ -1,15 +1,13 @@
-"""Mechanisms of three forms, records of them, and a test of frequencies."""
+"""Mechanisms of three forms, and records of them."""
 
 from types import SimpleNamespace
 
 import numpy as np
 from conftest import ROOT
-from scipy import stats
 
 from skrldp import Mechanism
 from skrldp.design.closed_form import srr
 
-FALSE_ALARM = 1e-9
 KEY = bytes(range(32))
 COLUMNS = [("age", False), ("ill", True), ("size", False)]
 SECRETS = ("no", "yes", None)
@@ -46,15 +44,6 @@ def rows_of(n=300, seed=2):
 
 def by_name(rows):
     return [dict(zip(("age", "ill", "size"), row, strict=True)) for row in rows]
-
-
-def chi_square(reports, weights, n_symbols):
-    """P-value of the hypothesis that reports have given probabilities."""
-    expected = np.asarray(weights) * len(reports)
-    observed = np.bincount(reports, minlength=n_symbols)
-    assert not observed[expected == 0].any()
-    held = expected > 0
-    return stats.chi2.sf(((observed - expected)[held] ** 2 / expected[held]).sum(), held.sum() - 1)
 
 
 ROWS = [(1, "no", "S"), (2, "yes", "S")]

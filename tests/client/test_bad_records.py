@@ -1,6 +1,5 @@
-"""Records and tables that a client refuses, and what the messages say."""
+"""Records and tables that a client refuses: why and where, and never a person's value."""
 
-import sqlite3
 from collections import defaultdict
 
 import numpy as np
@@ -10,7 +9,6 @@ import pyarrow as pa
 import pytest
 from client_records import ROWS, by_name, dense
 
-from skrldp import Mechanism
 from skrldp.client import load
 
 
@@ -21,15 +19,12 @@ from skrldp.client import load
             {"age": 1, "size": "S"},
             "the record lacks the column 'ill'; the mechanism needs 'age', 'ill'",
         ),
-        ({}, "lacks the column 'age'"),
         (defaultdict(lambda: 1), "lacks the column 'age'"),
         (
             (1, "no"),
             "the record has 2 values, but the mechanism has 3 columns: 'age', 'ill', 'size'",
         ),
-        ((1, "no", "S", 4), "has 4 values"),
         ("abc", "the record is of type str; it must be a dict"),
-        (5, "is of type int"),
         (None, "is of type NoneType"),
         (np.ones((3, 1)), r"has shape \(3, 1\), but is one row"),
         (
@@ -37,9 +32,7 @@ from skrldp.client import load
             r"column 'ill': .* a value \(not shown\)\. It knows 'no', 'yes', None",
         ),
         ((9, "no", "S"), r"column 'age': .*not shown.*knows 1, 2, 3\.5"),
-        ((1, "no", "XL"), r"column 'size': .*not shown.* knows 'S', 'M', None"),
         ((1, "no", None), r"columns 'age', 'size': .*not shown.*each value, but not together"),
-        ((1, "no", ["S"]), "column 'size' holds values that cannot be categories"),
         ((1, "no", np.array(["S"])), "column 'size' holds values that cannot be categories"),
     ],
 )
@@ -48,18 +41,6 @@ def test_bad_records(record, message):
     with pytest.raises(ValueError, match=message) as caught:
         client.report(record)
     assert str(caught.value).endswith("Nothing was reported.")
-
-
-def test_messages_are_short_whatever_was_loaded():
-    """Names and categories are somebody else's text, and values a person's."""
-    long = "x" * 10**6
-    mechanism = Mechanism.from_matrix(np.full((1, 4), 1.0), (f"s{long}", "no"), (f"u{long}", "no"))
-    client = load(mechanism.named(None, [(f"S{long}", True), (f"U{long}", False)]).to_json())
-    for record in ({}, (1,), (long, "no"), ("no", long), ("no", [long]), 5):
-        for report, what in ((client.report, record), (client.report_many, [record])):
-            with pytest.raises(ValueError) as caught:
-                report(what)
-            assert len(str(caught.value)) < 3000
 
 
 def test_no_message_says_who_has_an_unknown_value():
@@ -77,16 +58,11 @@ def test_no_message_says_who_has_an_unknown_value():
     ("records", "message"),
     [
         ([*ROWS, (1, "no")], "record 2 has 2 values"),
-        ([*ROWS, "abc"], "record 2 is of type str"),
         ([*by_name(ROWS), {"age": 1}], "record 2 lacks the column 'ill'"),
         ({"age": [1], "ill": ["no", "no"], "size": ["S"]}, "columns differ in length"),
         ({"age": 1, "ill": "no", "size": "S"}, "column 'age' must be one-dimensional"),
         ({"age": [1], "ill": ["no"]}, "the table lacks the column 'size'"),
         (pd.DataFrame({"age": [1]}), "the table lacks the column 'ill'"),
-        (
-            pd.DataFrame([[1, 1, "no", "S"]], columns=["age", "age", "ill", "size"]),
-            "the table has twice the column 'age'",
-        ),
         (
             pa.Table.from_arrays([[1], [1], ["no"], ["S"]], names=["age", "age", "ill", "size"]),
             "the table has twice the column 'age'",
@@ -98,9 +74,7 @@ def test_no_message_says_who_has_an_unknown_value():
         (np.ma.masked_array(np.zeros((2, 3))), "masked arrays are not supported"),
         ({"age": np.ma.masked_array([1]), "ill": ["no"], "size": ["S"]}, "masked arrays"),
         ((row for row in ROWS), "records must be a list of dicts or tuples"),
-        ("abc", "records must be a list"),
         (7, "records must be a list"),
-        (None, "records must be a list"),
     ],
 )
 def test_bad_tables(records, message):
@@ -118,11 +92,3 @@ def test_all_or_none():
     with pytest.raises(ValueError, match="does not use ids"):
         client.report_many(ROWS, ids=[1, 2])
     np.testing.assert_array_equal(client.report_many(ROWS * 50), other.report_many(ROWS * 50))
-
-
-def test_rows_of_a_database():
-    database = sqlite3.connect(":memory:")
-    database.row_factory = sqlite3.Row
-    row = database.execute("select 1 as age, 'no' as ill, 'S' as size").fetchone()
-    database.close()
-    assert load(dense().to_json()).report(row) in range(4)

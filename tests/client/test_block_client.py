@@ -26,10 +26,8 @@ def test_permanent_reports_are_those_of_the_person_and_the_record():
     # The block is the person's, whatever the record is.
     changed = device.report_many([RECORD] * 500, ids=range(500))[0]
     np.testing.assert_array_equal(changed, blocks)
-    other = client.load(TEXT, permanent_key=bytes(range(1, 33))).report_many(TABLE, ids=range(500))[
-        0
-    ]
-    assert not np.array_equal(other, blocks)
+    other = client.load(TEXT, permanent_key=KEY[::-1]).report_many(TABLE, ids=range(500))
+    assert not np.array_equal(other[0], blocks)
 
 
 def test_shares_of_permanent_blocks():
@@ -44,7 +42,6 @@ def test_shares_of_permanent_blocks():
     ("record", "message"),
     [
         (RECORD | {"job": "z"}, "column 'job'"),
-        (RECORD | {"age": 1.5}, "column 'age'"),
         (RECORD | {"ill": None}, "column 'ill'"),
         ({"age": 1, "ill": "yes", "home": "there"}, "lacks the column 'job'"),
         ((1, "yes"), "values by place"),

@@ -64,7 +64,6 @@ def test_sixty_lines_run_by_themselves():
     [
         lambda d: d.update(version=6),
         lambda d: d["weights"][0].__setitem__(0, d["weights"][0][0] + 1),
-        lambda d: d["weights"].pop(),
         lambda d: d["weights"][1].pop(),
         lambda d: [row.pop() for row in d["weights"]],
         lambda d: d["weights"][0].__setitem__(0, float(d["weights"][0][0])),

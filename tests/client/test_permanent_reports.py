@@ -1,7 +1,7 @@
-"""Permanent reports of a client: one person, one report, with a key and an id.
+"""Permanent reports of a client: one person, one report, computed from a key, an id and the record.
 
-Statistical tests have a fixed key; each would fail right code with probability 1e-9 for a random
-one.
+Their distribution, and that they are independent of each other, follows from that of keyed streams
+(``tests/sampling/test_keyed_stream.py``); here is that a report is drawn from the described bits.
 """
 
 import copy
@@ -15,11 +15,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from block_tables import fitted_blocks, wide_table
-from client_records import FALSE_ALARM, FORMS, KEY, ROWS, blind, blocks, chi_square, dense, rows_of
+from client_records import FORMS, KEY, ROWS, blind, blocks, dense, rows_of
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from scipy import stats
 
-from skrldp import Mechanism
 from skrldp.batches import BlockReporter, Reporter
 from skrldp.client import load
 from skrldp.client.clients import Client
@@ -54,33 +52,6 @@ def test_ids_that_numpy_has_cut_off_are_refused():
     assert one.tolist() == other.tolist()
     with pytest.raises(ValueError, match=r"NumPy array of bytes .*zero bytes"):
         client.report_many(rows, ids=np.array(ids))
-
-
-def independent(first, second, n):
-    """P-value of the hypothesis that two sequences of symbols are independent."""
-    table = np.zeros((n, n))
-    np.add.at(table, (first, second), 1)
-    table = table[np.ix_(table.any(axis=1), table.any(axis=0))]
-    return stats.chi2_contingency(table).pvalue
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_permanent_reports_have_the_distribution_of_fresh_ones(form):
-    """Over persons; and independent between records, keys and mechanisms of one person."""
-    mechanism, n = FORMS[form](), 20_000
-    b, ids = mechanism.shape[0], range(n)
-    client = permanent(mechanism)
-    base = client.report_many([(2, None, "S")] * n, ids=ids)
-    assert chi_square(base, mechanism.matrix[:, 2 * 5 + 2], b) > FALSE_ALARM
-    other = mechanism.named(None, [("age", False), ("sick", True), ("size", False)])
-    for reports in (
-        client.report_many([(1, None, "M")] * n, ids=ids),  # the record changed
-        permanent(mechanism, KEY[::-1]).report_many([(2, None, "S")] * n, ids=ids),
-        permanent(other).report_many([(2, None, "S")] * n, ids=ids),
-        client.report_many([(2, None, "S")] * n, ids=[str(person).encode() for person in ids]),
-    ):
-        assert independent(base, reports, b) > FALSE_ALARM
-    assert independent(base, base, b) < FALSE_ALARM
 
 
 def test_a_blind_mechanisms_permanent_report_is_of_u_alone():
@@ -144,17 +115,6 @@ def test_devices_and_tables_give_the_same_reports(blocks):
     first = device.report_many(public, ids=kinds[0])
     np.testing.assert_array_equal(np.array(mixed)[..., :299], np.array(first)[..., :299])
     assert np.array(mixed)[..., 299].tolist() == np.array(reports)[..., 299].tolist()
-
-
-def test_permanent_reports_outlive_releases():
-    """If these reports change, everyone's do: that would be another version of the format."""
-    matrix = [[0.5, 0.25, 0.125, 0.25], [0.25, 0.25, 0.75, 0.5], [0.25, 0.5, 0.125, 0.25]]
-    mechanism = Mechanism.from_matrix(matrix, ("a", "b"), (0, 1)).named(
-        None, [("s", True), ("u", False)]
-    )
-    rows = [("b", 0)] * 24
-    reports = permanent(mechanism).report_many(rows, ids=range(24))
-    assert "".join(map(str, reports)) == "110111201111112110212212"
 
 
 def test_a_number_is_the_text_of_its_digits():
