@@ -100,8 +100,8 @@ def test_table_holds_exactly_the_weights(weights):
     np.testing.assert_array_equal(weights_of(table), weights)
 
 
-@pytest.mark.parametrize("n_symbols", [1, 2, 3, 16, 17, 240, 256, 257, 300])
-@pytest.mark.parametrize("sparsity", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("n_symbols", [1, 2, 17, 256, 257])
+@pytest.mark.parametrize("sparsity", [0.0, 0.99])
 def test_table_holds_exactly_the_weights_of_many_symbols(n_symbols, sparsity):
     weights = random_weights(n_symbols, 50, sparsity=sparsity)
     table = AliasTable.from_weights(weights.astype(np.uint64), bits_for(n_symbols))
@@ -109,6 +109,13 @@ def test_table_holds_exactly_the_weights_of_many_symbols(n_symbols, sparsity):
     assert (table.n_symbols, table.n_cells) == weights.shape
     assert table.alias.dtype == (np.uint8 if n_symbols <= 256 else np.uint16)
     assert table.alias.max() < n_symbols
+
+
+def test_a_table_cannot_be_changed_after_its_weights_were_proven():
+    table = AliasTable.from_weights(np.array([[3, 1], [1, 3]]) << 31, bits=33)
+    for array in (table.thresholds, table.alias):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 0
 
 
 def test_table_built_in_several_pieces():
@@ -120,9 +127,7 @@ def test_table_built_in_several_pieces():
 # Alias tables: the draws
 
 
-@pytest.mark.parametrize(
-    ("n_symbols", "n_cells"), [(1, 2), (2, 2), (3, 5), (4, 3), (6, 2), (300, 1)]
-)
+@pytest.mark.parametrize(("n_symbols", "n_cells"), [(1, 2), (3, 5), (4, 3), (300, 1)])
 @pytest.mark.parametrize("sparsity", [0.0, 0.6])
 def test_all_draws_of_a_coarse_table_count_to_its_weights(n_symbols, n_cells, sparsity):
     # Weights that are multiples of 2**24 make a coin's upper byte decide. All cells, slots and
@@ -156,15 +161,7 @@ def test_a_coin_at_the_threshold_takes_the_alias():
     np.testing.assert_array_equal(kept, slots[split])
 
 
-def test_spare_bits_of_a_slot_are_ignored():
-    table = AliasTable.from_weights(np.full((4, 1), 1 << 32), 34)
-    stream = Scripted(uint8=np.arange(256), uint32=np.zeros(256))
-    reports = table.sample(np.zeros(256, dtype=int), stream)
-    np.testing.assert_array_equal(reports, np.arange(256) % 4)
-
-
-@pytest.mark.parametrize("random_state", [0, None])
-@pytest.mark.parametrize("n_symbols", [2, 16, 300])
+@pytest.mark.parametrize(("random_state", "n_symbols"), [(0, 16), (None, 300)])
 def test_frequencies_of_an_alias_table(random_state, n_symbols):
     weights = random_weights(n_symbols, 16, sparsity=0.2)
     # Chi-square needs a handful of expected reports for each symbol.
@@ -192,13 +189,8 @@ def block_tables():
     yield 5, 205, 4, 1, 0, 1  # more symbols than a byte holds
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_all_draws_of_a_block_table_count_to_its_weights(part):
-    for parameters in list(block_tables())[part::4]:
-        check_all_draws(parameters)
-
-
-def check_all_draws(parameters):
+@pytest.mark.parametrize("parameters", list(block_tables()), ids=str)
+def test_all_draws_of_a_block_table_count_to_its_weights(parameters):
     table = BlockTable(*parameters, bits=10)
     cells = np.arange(table.n_cells) if table.n_cells < 100 else np.array([0, 500, 1024])
     draws = np.arange(1 << 10, dtype=np.uint64) << np.uint64(54)
@@ -211,7 +203,7 @@ def check_all_draws(parameters):
     counts = np.zeros((table.n_cells, table.n_cells), dtype=np.int64)
     np.add.at(counts, (y, x), 1)
     expected = dense(table)[:, cells]
-    np.testing.assert_array_equal(counts[:, cells], expected, err_msg=f"{parameters}")
+    np.testing.assert_array_equal(counts[:, cells], expected)
 
 
 @settings(deadline=None, max_examples=25)
@@ -235,6 +227,26 @@ def test_a_block_table_inverts_the_distribution_function_at_63_bits(n_secrets, n
     assert table.sample(np.full(len(draws), x), stream).tolist() == expected
 
 
+class Counting:
+    """A stream that plays every number of eight bits once."""
+
+    def fill(self, out):
+        out[:] = np.arange(256, dtype=np.uint64) << np.uint64(56)
+
+
+@pytest.mark.parametrize("shape", [(200, 1), (1, 256), (2, 100)])
+def test_alphabets_whose_sums_need_another_byte(shape):
+    """The numbers of two secrets, or of two values, are added: up to 2 x 199, more than a byte."""
+    n_others = shape[0] * shape[1] - 1
+    table = BlockTable(*shape, 256 - n_others, 1, 1, 1, bits=8)
+    for cell in (0, 1, n_others // 2, n_others):
+        reports = table.sample(np.full(256, cell), Counting())
+        counts = np.bincount(reports, minlength=n_others + 1)
+        expected = np.ones(n_others + 1)
+        expected[cell] = 256 - n_others
+        np.testing.assert_array_equal(counts, expected)
+
+
 # Both tables
 
 
@@ -247,7 +259,7 @@ both = pytest.mark.parametrize("table", list(both_tables()), ids=lambda table: t
 
 
 @both
-@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i2", "i4", "i8", ">i4"])
+@pytest.mark.parametrize("dtype", ["u1", "u8", "i2", ">i4"])
 def test_any_integer_dtype_and_layout_of_codes(table, dtype):
     codes = np.random.default_rng(0).integers(127, size=1000)
     expected = table.sample(codes, RandomStream(0))
@@ -263,14 +275,6 @@ def test_any_integer_dtype_and_layout_of_codes(table, dtype):
 def test_any_number_of_records(table, n):
     reports = table.sample(np.arange(n) % 200, RandomStream(0))
     assert reports.shape == (n,) and reports.dtype == np.uint8
-
-
-@both
-def test_blocks_draw_fresh_bits(table):
-    reports = table.sample(np.zeros(3 * draws.BLOCK, dtype=np.uint8), RandomStream())
-    first, second, third = reports.reshape(3, -1)
-    assert (first != second).any()
-    assert (second != third).any()
 
 
 @both
@@ -290,12 +294,10 @@ def test_size_of_blocks_does_not_change_the_distribution(table, monkeypatch):
     [
         ([0.0, 1.0], TypeError, "codes must be integers, got dtype float64"),
         ([True], TypeError, "codes must be integers, got dtype bool"),
-        (["a"], TypeError, "codes must be integers"),
         ([[0, 1]], ValueError, "one-dimensional"),
         ([0, -1, 5], ValueError, r"\[0, 200\); 1 do not, the first at place 1"),
         ([0, 200, 250], ValueError, r"\[0, 200\); 2 do not, the first at place 1"),
         (np.array([2**64 - 1], dtype=np.uint64), ValueError, r"\[0, 200\)"),
-        (np.array([201], dtype=np.uint8), ValueError, r"\[0, 200\)"),
     ],
 )
 def test_bad_codes_are_refused_before_anything_is_drawn(table, codes, error, message):
@@ -319,10 +321,8 @@ def test_memory_is_bounded_by_a_block(table):
     [
         (np.full((2, 2), 0.5), 33, TypeError, "weights must be integers"),
         (np.full(2, 1 << 32), 33, ValueError, "non-empty matrix"),
-        (np.zeros((0, 3), dtype=int), 32, ValueError, "non-empty matrix"),
         (np.zeros((3, 0), dtype=int), 34, ValueError, "non-empty matrix"),
         (np.full((2, 2), 1 << 31), 32, ValueError, "2 symbols need bits=33 .*, got 32"),
-        (np.full((3, 1), 1 << 31), 33, ValueError, "3 symbols need bits=34"),
         (np.full((2, 2), 1 << 31), 33, ValueError, "2 do not, the first is column 0"),
         (np.array([[-1, 0], [(1 << 33) + 1, 1 << 33]]), 33, ValueError, "must lie in"),
         (np.array([[1 << 34], [1 << 63]], dtype=np.uint64), 33, ValueError, "must lie in"),
@@ -340,7 +340,6 @@ def test_bad_weights(weights, bits, error, message):
         ((2, 2, 1.0, 1, 1, 1, 2), TypeError, "same must be an integer"),
         ((2, 2, 4, -1, 1, 0, 2), ValueError, "same_secret must not be negative"),
         ((0, 2, 4, 0, 0, 0, 2), ValueError, "at least 1"),
-        ((2, 0, 4, 0, 0, 0, 2), ValueError, "at least 1"),
         ((2, 2, 4, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 7"),
         ((2, 2, 0, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 3"),  # the rest would be one
         ((2, 2, 1 << 64, 0, 0, 0, 64), ValueError, "bits must lie in"),
