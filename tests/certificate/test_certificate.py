@@ -23,12 +23,10 @@ from skrldp import (
     AllDistributions,
     CertificateError,
     JointDistribution,
-    LikelihoodRatioSet,
     Mechanism,
     RenyiBall,
     certify,
 )
-from skrldp.alphabet.values import source_in_words
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr, srr
 from skrldp.privacy.private_rows import privacy_region
@@ -243,28 +241,6 @@ def test_planted_violations_are_caught(alpha):
         found = certify(spoilt, RenyiBall(alpha, radius=radius), joint)
         assert not found.holds(eps)
         assert found.eps >= eps + 0.99e-6
-
-
-def test_it_looks_at_what_is_sampled():
-    """A block mechanism's own weights, not the numbers it was made of."""
-    joint = JointDistribution(EXAMPLE)
-    mechanism = Mechanism.from_blocks(grr(0.5, 4), (0, 1), (0, 1))
-    proof = certify(mechanism, RenyiSet(1.0, math.inf), joint)
-    block = mechanism.form.table
-    assert proof.eps >= math.log(block.same / block.other)
-
-
-@pytest.mark.parametrize(
-    ("around", "often"), [(RenyiBall(), "about"), (LikelihoodRatioSet(), "at most")]
-)
-def test_what_is_said_is_not_more_than_what_is_proven(around, often):
-    """Bounds are rounded to their safe side, and beta has its condition."""
-    joint = JointDistribution(EXAMPLE, alphabet="learned")
-    matrix = PRINTED / PRINTED.sum(axis=0)
-    for mechanism in (matrix, Mechanism.from_matrix(matrix, joint.secrets, joint.values)):
-        found = certify(mechanism, around, joint)
-        words = f"with probability {often} 0.05; {source_in_words('learned')}"
-        assert found.claims.values_from == "learned" and words in found._repr_html_()
 
 
 # Repair and release

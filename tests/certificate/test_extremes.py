@@ -1,14 +1,12 @@
 """Certificates where numbers are at the edge of what floats hold."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
 from conftest import excess
 
 from skrldp import AllDistributions, JointDistribution, RenyiBall, certify
-from skrldp.privacy import private_rows, screening
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
@@ -61,23 +59,3 @@ def test_a_bound_that_is_no_number_clears_no_pair(monkeypatch):
     monkeypatch.setattr(type(over), "_extremes", lambda *_: (unknown, unknown))
     assert over.screened(rows).gaps(np.full(2, 1.0)).tolist() == [[math.inf, math.inf]]
     assert len(over.worst(rows, 0.0, above=0.0).row) == 2  # but the pair's own bound may
-
-
-def test_many_reports_take_no_more_memory(monkeypatch):
-    """The rows are proven part by part; the proof is the same."""
-    rng = np.random.default_rng(0)
-    joint = JointDistribution(rng.integers(1, 60, (12, 8)))
-    matrix = rng.dirichlet(np.full(80, 2.0), 96).T
-    matrix /= matrix.sum(axis=0)
-    found, peaks = [], []
-    for number in (1 << 17, 1 << 11):
-        monkeypatch.setattr(private_rows, "_PAIRS", number)
-        monkeypatch.setattr(screening, "_PAIR_CELLS", 8 * number)
-        tracemalloc.start()
-        found.append(certify(matrix, RenyiBall(), joint))
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    whole, parts = found
-    assert parts.eps == pytest.approx(whole.eps, abs=1e-11)
-    assert parts.eps_attained == pytest.approx(whole.eps_attained, abs=1e-11)
-    assert peaks[1] < peaks[0] / 2

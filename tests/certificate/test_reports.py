@@ -9,13 +9,9 @@ import pytest
 from conftest import on_the_boundary, random_directions
 
 from skrldp import (
-    IRSanitizer,
     JointDistribution,
-    LikelihoodRatioSet,
     Mechanism,
-    PolyOptSanitizer,
     RenyiBall,
-    SRRSanitizer,
     certify,
 )
 from skrldp.certificate import _several_reports, prove_reports
@@ -162,31 +158,6 @@ def test_the_worst_distribution_is_told_in_the_order_of_the_table():
     )
 
 
-# What the published mechanisms do: MATH's numbers are of a table that is not given
-
-
-def test_the_papers_mechanisms():
-    """SRR tends to one ε a report; IR stays below kε with no bound over all distributions; the
-    optimum has nothing left for a second report."""
-    cells, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [1700, 800, 2400, 5100]
-    series = {}
-    for kind in (SRRSanitizer, IRSanitizer, PolyOptSanitizer):
-        fitted = kind(eps=1.0, sensitive=0).fit(cells, sample_weight=counts)
-        around = LikelihoodRatioSet().fit_set(fitted.joint_)
-        proven = prove_reports(fitted.mechanism_, fitted.joint_, around, (1, 2, 3, 4))
-        assert proven[0].eps <= 1.0 + 1e-12
-        series[kind] = proven[0].eps_worst_case, np.array([found.eps for found in proven])
-    for kind in (SRRSanitizer, IRSanitizer):
-        eps_worst_case, eps = series[kind]
-        steps = np.diff(eps)
-        assert np.all((steps > 0.05) & (steps <= eps_worst_case + 1e-9))
-    eps_worst_case, eps = series[SRRSanitizer]
-    assert eps[0] < 0.99 and np.all(np.diff(eps) > eps[0])
-    eps_worst_case, eps = series[IRSanitizer]
-    assert eps_worst_case == math.inf and np.all(eps[1:] < 0.9 * np.arange(2, 5) * eps[0])
-    assert series[PolyOptSanitizer][1][1] > 5.0
-
-
 # Rows
 
 
@@ -250,18 +221,3 @@ def test_small_blocks_are_like_any_matrix():
     report = np.einsum("bsu,su->bs", equal, conditionals)
     there = float(np.log(report.max(axis=1) / report.min(axis=1)).max())
     assert long.eps_attained == pytest.approx(there, abs=1e-9)
-
-
-def test_several_reports_are_shown():
-    joint, matrix = table(2, 2, 2)
-    mechanism = Mechanism.from_matrix(matrix, joint.secrets, joint.values)
-    around = RenyiBall().fit_set(joint)
-    one, three = prove_reports(mechanism, joint, around, (1, 3), work=0)
-    assert certify(mechanism, around, joint).eps == one.eps
-    assert (
-        "reports=3" in repr(three)
-        and "eps_worst_case<=" in repr(one)
-        and "reports" not in repr(one)
-    )
-    html = three._repr_html_()
-    assert "for 3 reports about one" in html and "(by composition)" in html and "knows U" in html
