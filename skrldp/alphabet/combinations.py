@@ -140,25 +140,6 @@ class Alphabet:
         )
         return tuple(zip(*picked, strict=True))
 
-    def number(self, values: Sequence[Any]) -> int:
-        """Find the number of one combination.
-
-        Returns int: -1 for an unknown category or combination. Raises TypeError if a value cannot
-        be a category.
-        """
-        if not self.columns:
-            return 0
-        prefix = self.columns[0].code(values[0])
-        for column, value, known in zip(self.columns[1:], values[1:], self.keys, strict=True):
-            code = column.code(value)
-            if prefix < 0 or code < 0:
-                return -1
-            key = prefix * len(column) + code
-            prefix = int(known.searchsorted(key))
-            if prefix == len(known) or known[prefix] != key:
-                return -1
-        return prefix if prefix < 0 or self.order is None else int(self.order[prefix])
-
     def index(self, codes: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Find the number of each row's combination, for at least one column.
 

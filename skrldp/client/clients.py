@@ -495,8 +495,7 @@ class Client(SetOnce):
         ReportLimitError
             If this person has used all reports that `limit` allows.
         """
-        ids = None if id is None else [id]
-        return int(self._draw(lambda draws: np.array([self._reader.cell(record, draws)]), ids)[0])
+        return int(self.report_many([record], ids=None if id is None else [id])[0])
 
     def report_many(self, records: Any, *, ids: Any = None) -> NDArray[Any]:
         """Report many records, one each.
@@ -524,18 +523,16 @@ class Client(SetOnce):
             If there are more records about a person than reports left. No record is reported or
             counted.
         """
-        return self._draw(lambda draws: self._reader.cells(records, draws), ids)
-
-    def _draw(self, cells_of: Callable[[Draws], NDArray[Any]], ids: Any) -> NDArray[Any]:
-        """Draw reports, given a function from draws for rounding to records' cells."""
         memory, table = self._memory, self.mechanism.form.sampler
         kind = None if self._limit is None else "counted reports (limit)"
         kind = kind if memory is None else _PERMANENT
         if memory is not None:
             persons = cache(lambda n: [octets_of(person) for person in _checked_ids(ids, n, kind)])
-            cells = cells_of(memory.draws(persons))
+            cells = self._reader.cells(records, memory.draws(persons))
             return memory.sample(table, cells, persons(len(cells)))
-        cells = cells_of(lambda *column: fresh_draws(self._stream or RandomStream())(*column))
+        cells = self._reader.cells(
+            records, lambda *column: fresh_draws(self._stream or RandomStream())(*column)
+        )
         counted = _checked_ids(ids, len(cells), kind)
         if self._limit is not None:
             self._limit.take(self.digest, counted, self._bound)  # before a report is drawn

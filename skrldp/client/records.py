@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,14 +86,6 @@ class RecordReader:
         """For each column with knots, the knots."""
         return {c.name: c.numbers for c in self.columns if isinstance(c.numbers, Knots)}
 
-    def cell(self, record: Any, draws: Draws | None = None) -> int:
-        """Find the cell of one record; `draws` are for rounding numbers."""
-        raw = self._picked(record, "the record")
-        numbers = [part.number(raw) for part in self._parts]
-        if min(numbers) < 0:  # this rounds, maps unknown values to "other", or raises the error
-            return int(self._coded({index: [value] for index, value in raw.items()}, draws)[0])
-        return numbers[0] if len(numbers) == 1 else numbers[0] * self._shape[1] + numbers[1]
-
     def cells(self, records: Any, draws: Draws | None = None) -> NDArray[Any]:
         """Find the cells of many records; `draws` are for rounding numbers.
 
@@ -145,7 +137,9 @@ class RecordReader:
             parts = self._in_order(records.T, records.shape[1], "the array")
             return dict(zip(self._wanted, parts, strict=True))
         if isinstance(records, list | tuple):
-            rows = [self._picked(row, f"record {n}") for n, row in enumerate(records)]
+            several = len(records) > 1
+            labels = (f"record {n}" if several else "the record" for n in range(len(records)))
+            rows = list(map(self._picked, records, labels))
             return {index: [row[index] for row in rows] for index in self._wanted}
         names = _column_names(records)
         if names is None:
@@ -299,9 +293,6 @@ class _Part:
     ) -> None:
         self.places = positions
         self.alphabet, self._takes_all = alphabet, takes_all
-        self._needs_all = any(
-            column.may_be_rounded or column.is_rounded for column in alphabet.columns
-        )
 
     def known(self) -> Iterator[tuple[Any, list[Any] | Numbers]]:
         """Yield each column's name and known values; "other" only if it is a value."""
@@ -309,15 +300,6 @@ class _Part:
             has_others = takes_all or column.infrequent
             values = [value for value in column.categories if not (has_others and value == OTHER)]
             yield column.name, column.numbers or [*values, *column.infrequent]
-
-    def number(self, record: Mapping[int, Any]) -> int:
-        """Find the combination of one record, given by position; -1 if unknown."""
-        if self._needs_all:
-            return -1
-        try:
-            return self.alphabet.number([record[index] for index in self.places])
-        except (TypeError, ValueError):  # a value cannot be a category
-            return -1
 
     def indices(self, values: Sequence[Any], draws: Draws | None = None) -> NDArray[Any]:
         """Find the combinations of rows, given by columns.
