@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from client_records import FORMS, KEY, ROWS, blind, by_name, dense, rows_of
 from conftest import ROOT, few_iterations
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from skrldp import LikelihoodRatioSet, Mechanism, PolyOptSanitizer, PrivacyLeakWarning
@@ -83,6 +83,12 @@ CATEGORIES = st.one_of(
 GROUPINGS = [{}, {"unknown": True}, {"min_frequency": 2}, {"unknown": True, "min_frequency": 3}]
 
 
+def has_day_and_midnight(values):
+    """They are two categories of a table, but no mechanism may have one of them as "other"."""
+    days = {datetime.datetime(v.year, v.month, v.day) for v in values if type(v) is datetime.date}
+    return any(type(v) is datetime.datetime and v.tzinfo is None and v in days for v in values)
+
+
 @given(
     st.lists(st.tuples(CATEGORIES, CATEGORIES), min_size=4, max_size=9),
     st.sampled_from(GROUPINGS),
@@ -92,6 +98,7 @@ GROUPINGS = [{}, {"unknown": True}, {"min_frequency": 2}, {"unknown": True, "min
 @pytest.mark.filterwarnings("ignore")  # of pandas, for dates of several kinds in one column
 def test_cells_are_those_of_the_table(rows, grouping, categories):
     """Of rare and unknown values and combinations too, or an error in both."""
+    assume(not any(has_day_and_midnight(column) for column in zip(*rows, strict=True)))
     rows = [(a, place % 3, b) for place, (a, b) in enumerate(rows)]
     table = np.array(rows, dtype=object)  # NumPy would make floats of large numbers
     unknown = "other" if "unknown" in grouping else "error"
