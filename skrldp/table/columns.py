@@ -290,6 +290,8 @@ def _remedy(secret: bool, or_else: str, numbers: Numbers | None) -> str:
     listing = "List every value in `categories`" if numbers is None else _wider(numbers)
     if secret:
         return f"{listing} to protect it"
+    if isinstance(numbers, Knots):  # which have no "other"
+        return f"{listing}."
     return f"{listing}, or use {or_else}"
 
 

@@ -115,3 +115,11 @@ def test_missing_numbers_are_counted_and_have_no_bin(cut):
     column = numbers(50).where(numbers(50) > 17)
     with pytest.raises(ValueError, match=r"'x' .* has 40 missing values, .*group .* as strings"):
         searched(column, categories={"x": cut})
+
+
+def test_numbers_outside_knots_have_no_other():
+    codec = searched(numbers(12), categories={"x": Knots([0, 200])}, grouping=Grouping("auto"))
+    outside = pd.DataFrame({"ill": [0], "x": [201.0]})
+    for unknown in ("error", "other"):
+        with pytest.raises(ValueError, match=r"'x' .*outside='clip'\)\.$"):
+            codec.encode(outside, unknown=unknown)
