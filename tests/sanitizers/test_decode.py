@@ -10,6 +10,7 @@ from sanitizer_fits import LIBRARIES, frame_of
 from sklearn import config_context
 
 from skrldp import (
+    FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
@@ -125,3 +126,20 @@ def test_what_is_no_symbol_is_refused(reports, said):
     sanitizer = GRRSanitizer().fit([[s, u] for s in range(2) for u in range(3)])
     with pytest.raises((ValueError, TypeError), match=said):
         sanitizer.decode(reports)
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_symbols_are_a_category_of_all_symbols_in_frames_that_were_asked_for(container):
+    """Models take columns of numbers for quantities; all that reads reports takes both."""
+    pytest.importorskip(container)
+    X = frame_of("pandas")
+    sanitizer = GRRSanitizer(2.0, sensitive="ill", encode="symbol", random_state=0).fit(X)
+    numbers = sanitizer.transform(X)
+    Y = sanitizer.set_output(transform=container).transform(X)
+    few = sanitizer.transform(X[:3])["report"]  # fewer reports than symbols
+    categories = few.cat.categories if container == "pandas" else map(int, few.dtype.categories)
+    assert list(categories) == list(range(sanitizer.mechanism_.shape[0]))
+    same(sanitizer.decode(Y, encode="symbol"), Y)
+    expected = FrequencyEstimator(sanitizer).fit(numbers).counts_
+    for reports in (Y, Y["report"]):
+        np.testing.assert_array_equal(FrequencyEstimator(sanitizer).fit(reports).counts_, expected)

@@ -7,7 +7,6 @@ import pytest
 
 from skrldp import GRRSanitizer, LikelihoodRatioSet, RenyiBall, RobustMSESanitizer, SRRSanitizer
 from skrldp.sanitizers import base
-from skrldp.table import read
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -70,44 +69,60 @@ def test_an_interrupted_fit_leaves_one_fit_whole():
     assert not stopped and seen == {(2, 2), (3, 4)}
 
 
-@pytest.mark.parametrize("make", [SRRSanitizer, RobustMSESanitizer])
-def test_a_fit_in_the_middle_of_a_transform_changes_nothing(make, monkeypatch):
-    one = [[s, u] for s in (0, 1) for u in (1, 2)] * 9
-    two = [[s, u] for s in (0, 1) for u in (10, 20, 30)] * 9
-    sanitizer = make(random_state=3, sensitive=0).fit(one)
-    expected = sanitizer.transform(one)
-    plain = base.check_columns
+class FitsMeanwhile(RobustMSESanitizer):
+    """Another thread fits a different table while records are read."""
 
-    def check_and_fit(*arguments, **options):
-        found = plain(*arguments, **options)
-        monkeypatch.setattr(base, "check_columns", plain)
-        sanitizer.fit(two)
-        return found
+    def _encode(self, *arguments, **options):
+        codes = super()._encode(*arguments, **options)
+        self.fit([[s, u] for s in (0, 1) for u in (10, 20, 30)] * 9)
+        return codes
 
-    monkeypatch.setattr(base, "check_columns", check_and_fit)
-    np.testing.assert_array_equal(sanitizer.transform(one), expected)
+
+def test_a_fit_in_the_middle_of_a_transform_changes_nothing():
+    rows = [[s, u] for s in (0, 1) for u in (1, 2)] * 9
+    options = {"random_state": 3, "sensitive": 0}
+    expected = RobustMSESanitizer(**options).fit(rows).transform(rows)
+    sanitizer = FitsMeanwhile(**options).fit(rows)
+    np.testing.assert_array_equal(sanitizer.transform(rows), expected)
     assert sanitizer.joint_.counts.shape == (2, 3)
 
 
-def test_a_table_is_read_once(monkeypatch):
+class Counting:
+    """Rows that are counted whenever they are read."""
+
+    def __init__(self, rows):
+        self.rows, self.n_reads = np.array(rows, dtype=object), 0
+        self.shape = self.rows.shape
+
+    def __array__(self, dtype=None, copy=None):
+        self.n_reads += 1
+        return self.rows
+
+
+def test_a_table_is_read_once():
     """In `fit`, and in `transform` with the reports that it writes."""
-    calls, check = [], read._refuse_column_names
-    monkeypatch.setattr(read, "_refuse_column_names", lambda X: (calls.append(X), check(X)))
-    rows = [["no", "rare"], ["yes", "often"], ["yes", "rare"]]
+    rows = Counting([["no", "rare"], ["yes", "often"], ["yes", "rare"]])
     sanitizer = GRRSanitizer(sensitive=0).fit(rows, sample_weight=[7, 10, 26])
-    assert len(calls) == 1
+    assert rows.n_reads == 1
     sanitizer.transform(rows)
-    assert len(calls) == 2
+    assert rows.n_reads == 2
 
 
-def test_each_set_is_fitted_once(monkeypatch):
+def test_each_set_is_fitted_once():
     """That of privacy, and the one beside it for the worst distance."""
     calls = []
-    for kind in (LikelihoodRatioSet, RenyiBall):
-        fit = kind.fit_set
-        monkeypatch.setattr(
-            kind, "fit_set", lambda self, joint, fit=fit: calls.append(self) or fit(self, joint)
-        )
-    rows = [[s, u] for s in range(2) for u in range(3)]
-    RobustMSESanitizer(sensitive=0).fit(rows, sample_weight=[300, 200, 100, 150, 250, 500])
-    assert [type(one) for one in calls] == [LikelihoodRatioSet, RenyiBall]
+
+    class Private(LikelihoodRatioSet):
+        def fit_set(self, joint):
+            calls.append(type(self))
+            return super().fit_set(joint)
+
+    class Useful(RenyiBall):
+        def fit_set(self, joint):
+            calls.append(type(self))
+            return super().fit_set(joint)
+
+    sets = {"uncertainty": Private(), "utility_uncertainty": Useful(1)}
+    rows = [[s, u] for s in range(2) for u in range(3)] * 9
+    RobustMSESanitizer(sensitive=0, **sets).fit(rows)
+    assert calls == [Private, Useful]

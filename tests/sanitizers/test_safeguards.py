@@ -1,4 +1,4 @@
-"""What a user may get wrong without noticing: weights, the protected column, limits, names."""
+"""What a user may get wrong without noticing: weights, the protected column, limits, ranges."""
 
 import warnings
 from functools import partial
@@ -9,59 +9,53 @@ import pytest
 from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from regions import lower
+from sanitizer_fits import GOOD, OPTIMA, SANITIZERS, make
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import skrldp
 from skrldp import (
-    AOptimalSanitizer,
     BlockSanitizer,
     GRRSanitizer,
     IRSanitizer,
+    JointDistribution,
+    LikelihoodRatioSet,
     NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
+    RenyiBall,
     RobustMSESanitizer,
     SRRSanitizer,
 )
+from skrldp.sanitizers.parameters import larger_designs
 
-SANITIZERS = [
-    AOptimalSanitizer,
-    GRRSanitizer,
-    IRSanitizer,
-    NonRobustSanitizer,
-    PolyOptSanitizer,
-    RobustMSESanitizer,
-    SRRSanitizer,
-]
 ROWS = np.array([[s, u] for s in range(2) for u in range(3)])
 COUNTS = [120, 60, 90, 50, 140, 80]
 RECORDS = np.repeat(ROWS, COUNTS, axis=0)
 FRAME = pd.DataFrame(RECORDS, columns=["race", "visits"])
+HUGE = 10**5_000  # more digits than Python writes
 
 
 # --- Weights are counts --------------------------------------------------------------------------
 
 
-def test_survey_weights_are_refused():
+@pytest.mark.parametrize("table", [RECORDS, FRAME], ids=["array", "frame"])
+def test_survey_weights_are_refused(table):
     """As Adult's fnlwgt: records that repeat, and how many people each represents."""
-    rng = np.random.default_rng(0)
-    weights = rng.integers(12_285, 1_484_705, len(RECORDS))
+    weights = np.random.default_rng(0).integers(12_285, 1_484_705, len(RECORDS))
     message = (
         rf"sample_weight sums to {weights.sum():,} for 540 rows, 534 of which repeat others, "
         "but must be counts of records. Give survey weights"
     )
-    for table in (RECORDS, FRAME):
-        sanitizer = IRSanitizer(sensitive=0)
-        with pytest.raises(ValueError, match=message):
-            sanitizer.fit(table, sample_weight=weights)
-        assert not hasattr(sanitizer, "mechanism_")
-    with pytest.raises(ValueError, match=r"sums to 54,000 for 540 rows"):  # one weight for all
-        IRSanitizer(sensitive=0).fit(RECORDS, sample_weight=100)
+    sanitizer = IRSanitizer(sensitive=0)
+    with pytest.raises(ValueError, match=message):
+        sanitizer.fit(table, sample_weight=weights)
+    assert not hasattr(sanitizer, "mechanism_")
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     weights=st.lists(st.integers(0, 1000), min_size=12, max_size=12).filter(any),
     together=st.booleans(),
@@ -71,14 +65,31 @@ def test_added_up_or_few_weights_are_taken(weights, together):
     rows = np.vstack([ROWS, ROWS])
     added = np.add(weights[:6], weights[6:])
     repeated = any(a and b for a, b in zip(weights[:6], weights[6:], strict=True))
+    sanitizer = SRRSanitizer(sensitive=0)
     if together:
-        assert SRRSanitizer(sensitive=0).fit(ROWS, sample_weight=added).joint_.n == sum(weights)
+        assert sanitizer.fit(ROWS, sample_weight=added).joint_.n == sum(weights)
     elif repeated and sum(weights) > 3 * np.count_nonzero(weights):
         with pytest.raises(ValueError, match="must be counts"):
-            SRRSanitizer(sensitive=0).fit(rows, sample_weight=weights)
+            sanitizer.fit(rows, sample_weight=weights)
     else:
-        counts = SRRSanitizer(sensitive=0).fit(rows, sample_weight=weights).joint_.counts
+        counts = sanitizer.fit(rows, sample_weight=weights).joint_.counts
         assert counts.ravel().tolist() == added.tolist()
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_more_records_than_can_be_told_from_one_are_refused(cls):
+    for weights in ([2**50, 1, 1, 1, 1, 1], [10**12, 1, 0, 0, 0, 0]):
+        with pytest.raises(ValueError, match=r"sums to .* at most 1,000,000,000,000 records"):
+            make(cls).fit(ROWS, sample_weight=weights)
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("cls", [IRSanitizer, NonRobustSanitizer, PolyOptSanitizer])
+def test_so_many_records_are_possible(cls):
+    with few_iterations():
+        sanitizer = make(cls).fit(GOOD[:4], sample_weight=[10**12 - 3, 1, 1, 1])
+    assert sanitizer.certificate_.holds(1.0)
 
 
 # --- Which column is protected -------------------------------------------------------------------
@@ -96,38 +107,41 @@ def test_the_first_column_is_named_in_a_warning(output):
         "default": ("0", "1 and 2", 0),
         "pandas": ("'age__age'", "'remainder__race' and 'remainder__visits'", "age__age"),
     }[output]
-    with pytest.warns(PrivacyLeakWarning) as said:
+    words = f"{first}, is protected; columns {others} are NOT protected.*sensitive={name!r}"
+    with pytest.warns(PrivacyLeakWarning, match=words) as caught:
         private.fit(table)
-    assert [str(one.message) for one in said] == [
-        f"sensitive is not given, so the first column, {first}, is protected; columns {others} "
-        f"are NOT protected. Name the column to protect, such as sensitive={name!r}."
-    ]
+    assert len(caught) == 1
     assert private[-1].mechanism_.columns[0] == (name, True)
 
 
-@pytest.mark.parametrize(
-    ("cls", "table"),
-    [
-        *((cls, FRAME) for cls in (*SANITIZERS, partial(BlockSanitizer, base=GRRSanitizer()))),
-        (SRRSanitizer, RECORDS),
-        (SRRSanitizer, RECORDS.tolist()),
-    ],
-)
-def test_who_says_it_is_not_warned(cls, table):
-    quick = lower({}) if cls in (AOptimalSanitizer, PolyOptSanitizer) else {}
-    for own, times in (({"sensitive": 0}, 0), ({}, 1)):
-        with warnings.catch_warnings(record=True) as caught:
+@pytest.mark.parametrize("cls", [*SANITIZERS, partial(BlockSanitizer, base=GRRSanitizer())])
+def test_who_names_the_column_is_not_warned(cls):
+    for options, times in (({"sensitive": 0}, 0), ({}, 1)):
+        with warnings.catch_warnings(record=True) as caught, few_iterations():
             warnings.simplefilter("always", PrivacyLeakWarning)
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of the limit, which is short
-            with few_iterations():
-                cls(**quick, **own).fit(table)
-        said = [one for one in caught if "sensitive is not given" in str(one.message)]
-        assert [one.filename for one in said] == [__file__] * times
-        which = "column 'visits' is" if table is FRAME else "column 1 is"
-        assert all(which in str(one.message) for one in said)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            cls(**options).fit(FRAME)
+        stated = [one for one in caught if "column 'visits' is NOT" in str(one.message)]
+        assert [one.filename for one in stated] == [__file__] * times
 
 
-# --- The time limit ------------------------------------------------------------------------------
+@pytest.mark.parametrize("of", [pd.DataFrame.copy, pd.DataFrame.to_numpy])
+def test_columns_with_integer_names_in_another_order_are_refused(of):
+    """Also where fit saw an array, whose columns are called 0, 1, ...; else U would be S."""
+    X = pd.DataFrame([[0, 1, 1], [1, 0, 0], [0, 0, 1], [1, 1, 0]] * 50)
+    sanitizer = SRRSanitizer(sensitive=0).fit(of(X))
+    for use in (sanitizer.transform, sanitizer.score):
+        with pytest.raises(ValueError, match="same order as they were in fit"):
+            use(X[[1, 0, 2]])
+    assert sanitizer.transform(X[[1, 0, 2]].to_numpy()).shape == X.shape  # which has no names
+    blind = RobustMSESanitizer(sensitive=0, distance="hamming", observe="nonsensitive").fit(of(X))
+    assert blind.transform(X[[1, 2]]).shape == (200, 2)
+    for names in ([2, 1], [0, 2, 1]):
+        with pytest.raises(ValueError, match=r"order|U alone"):
+            blind.transform(X[names])
+
+
+# --- Limits and ranges ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", [PolyOptSanitizer, RobustMSESanitizer])
@@ -140,3 +154,61 @@ def test_a_design_that_met_its_limit_says_so(cls):
     assert [w.filename for w in caught if w.category is ConvergenceWarning] == [__file__]
     assert sanitizer.solution_.status == "time_limit"
     assert sanitizer.certificate_.holds(1.0)
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_values_out_of_range_are_refused_with_their_range(cls):
+    wrong = [
+        ("eps", 9e-10, "at least 1e-09 nats"),
+        ("eps", HUGE, "a number of 16,610 bits must be a positive finite"),
+        *(("eps", value, "positive finite") for value in (0, np.nan, np.inf, True, "1", None, 1j)),
+    ]
+    if cls in (*OPTIMA, RobustMSESanitizer):
+        wrong += [("time_limit", value, "positive .*None for") for value in (np.inf, HUGE)]
+    if hasattr(cls(), "eps_worst_case"):
+        wrong += [("eps_worst_case", HUGE, "positive finite"), ("eps_worst_case", 1e-310, "1e-09")]
+    for name, value, words in wrong:
+        with pytest.raises(ValueError, match=rf"^{name}=.*{words}"):
+            cls(sensitive=0, **{name: value}).fit(ROWS, sample_weight=COUNTS)
+
+
+@pytest.mark.parametrize("kind", [LikelihoodRatioSet, RenyiBall])
+def test_sets_out_of_range_are_refused_with_their_range(kind):
+    for options, words in (
+        ({"beta": 5e-324}, r"^beta=5e-324 must be a probability of at least 1e-300"),
+        ({"beta": HUGE}, r"^beta=.* must be a positive finite number"),
+        ({"radius": HUGE}, r"^radius=.* must be .* or a number >= 0"),
+        ({"radius": 1e-100}, r"radius=1e-100 .* at least 1e-15 if not 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            PolyOptSanitizer(sensitive=0, uncertainty=kind(**options)).fit(RECORDS)
+    joint = JointDistribution(np.reshape(COUNTS, (2, 3)))
+    assert kind(beta=1e-300).fit_set(joint).beta == 1e-300
+
+
+# --- Combinations and large tables ---------------------------------------------------------------
+
+
+def test_one_unseen_combination_spoils_no_search():
+    pairs = [(0, "a"), (1, "a"), (2, "a"), (0, "b"), (1, "b")] * 12 + [(2, "b")]
+    X = pd.DataFrame(pairs, columns=["u", "v"])
+    X.insert(0, "s", np.arange(len(X)) % 2)
+    options = {"param_grid": {"eps": [0.5, 1.0]}, "cv": 3, "error_score": "raise"}
+    search = GridSearchCV(SRRSanitizer(sensitive="s", categories="product"), **options).fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="combination of known values was unseen in fit"):
+        GridSearchCV(SRRSanitizer(sensitive="s"), **options).fit(X)
+
+
+def test_who_holds_larger_tables_is_named():
+    """The numbers in the message are the sanitizers' own."""
+    X = [[row % 2, f"{row // 50}", f"{row % 50}"] for row in range(5000)]
+    words = r"at least 5,000 cells, .*IRSanitizer 4,000.*GRRSanitizer 1,000,000, BlockSanitizer"
+    with pytest.raises(ValueError, match=words):
+        PolyOptSanitizer(sensitive=0, categories="product").fit(X)
+    classes = [getattr(skrldp, name) for name in skrldp.__all__ if name.endswith("Sanitizer")]
+    most = {cls.__name__: cls._most_cells for cls in classes if cls is not BlockSanitizer}
+    for limit in set(most.values()):
+        words = larger_designs(limit)
+        for name, own in most.items():
+            assert (f"{name} {own:,}" in words) == (own > limit)

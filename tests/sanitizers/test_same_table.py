@@ -7,8 +7,15 @@ import pytest
 from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lazy_frames import ENGINES, check_engine, records
 
-from skrldp import AOptimalSanitizer, PolyOptSanitizer, RobustMSESanitizer, SRRSanitizer
+from skrldp import (
+    AOptimalSanitizer,
+    GRRSanitizer,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
 
 COLUMNS = ["ill", "home", "size"]
 CELLS = [(s, h, k) for s in ("no", "yes") for h in ("x", "y") for k in (1, 2)]
@@ -59,3 +66,25 @@ def test_a_permuted_table_in_any_form(counts, seed, form, sanitizer):
     order = np.random.default_rng(seed).permutation(len(rows))
     found = sanitizer.fit(FORMS[form]([rows[place] for place in order])).mechanism_.to_json()
     assert found == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine(engine):
+    check_engine(ENGINES[engine])
+
+
+def test_records_are_reported_and_scored_at_hand_alone():
+    """And a fit that fails leaves no trace."""
+    lazy = records()[["s", "day"]].lazy()
+    sanitizer = GRRSanitizer(sensitive="s")
+    with pytest.raises(TypeError, match="its rows are needed"):
+        sanitizer.fit_transform(lazy)
+    with pytest.raises(ValueError, match="rows of a lazy frame, which have no order"):
+        sanitizer.fit(lazy, sample_weight=[1, 2])
+    with pytest.raises(RuntimeError, match="polars could not count the distinct values"):
+        sanitizer.fit(lazy.with_columns(pl.col("s").cast(pl.Int64)))
+    assert not hasattr(sanitizer, "_fitted") and not hasattr(sanitizer, "n_features_in_")
+    sanitizer.fit(lazy)
+    for use in (sanitizer.transform, sanitizer.score):
+        with pytest.raises(TypeError, match=r"call \.collect\(\) on it, or.* skrldp\.batches"):
+            use(lazy)

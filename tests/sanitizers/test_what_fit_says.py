@@ -58,18 +58,26 @@ def test_a_search_over_folds_warns_once(n_jobs):
     assert len(told) == 1
 
 
-def test_combinations_that_transform_will_refuse_are_told_before_the_design(monkeypatch):
+class Slow(PolyOptSanitizer):
+    """A design of more than five cells would take long, and is not made."""
+
+    _slow_from = 5
+    _design = None
+
+
+class SlowAndSmall(Slow):
+    _most_cells = 7
+
+
+def test_combinations_that_transform_will_refuse_are_told_before_the_design():
     seen = pd.DataFrame({"ill": [0, 1] * 100, "a": [1, 1, 2, 2] * 50, "b": [3, 3, 3, 4] * 50})
-    monkeypatch.setattr(PolyOptSanitizer, "_design", lambda *args: pytest.fail("designed"))
-    monkeypatch.setattr(PolyOptSanitizer, "_slow_from", 5)
     words = "the 3 of 4 combinations of columns 'a', 'b' in the table; `transform` refuses"
     with pytest.raises(UserWarning, match=f"{words}.* categories='product' takes all"):
-        PolyOptSanitizer(sensitive="ill").fit(seen)
+        Slow(sensitive="ill").fit(seen)
     with pytest.raises(UserWarning, match=r"values of S .* 3 of 4 .* categories='product'"):
-        PolyOptSanitizer(sensitive=["a", "b"]).fit(seen)
+        Slow(sensitive=["a", "b"]).fit(seen)
     with pytest.raises(UserWarning, match="handle_unknown='infrequent_if_exist' reports them as"):
-        monkeypatch.setattr(PolyOptSanitizer, "_most_cells", 7)
-        PolyOptSanitizer(sensitive="ill").fit(seen)
+        SlowAndSmall(sensitive="ill").fit(seen)
     found = GRRSanitizer(sensitive="ill").fit(seen)  # which takes no time: `transform` says it
     new = pd.DataFrame({"ill": [0], "a": [1], "b": [4]})
     with pytest.raises(ValueError, match=r"categories=.product. to"):
