@@ -64,13 +64,9 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             f"{type(base).__name__}(survey=...) itself, on the columns of one block and those of "
             "the survey design."
         )
-    if sanitizer.observer_columns is not None and not hasattr(base, "observer_columns"):
-        name = type(base).__name__
-        raise ValueError(f"observer_columns is given, but a {name} has no observer_columns.")
-    if sanitizer.eps_worst_case is not None and not hasattr(base, "eps_worst_case"):
-        raise ValueError(
-            f"eps_worst_case is given, but a {type(base).__name__} has no eps_worst_case."
-        )
+    for name in ("observer_columns", "eps_worst_case"):
+        if getattr(sanitizer, name) is not None and not hasattr(base, name):
+            raise ValueError(f"{name} is given, but a {type(base).__name__} has no {name}.")
     return base
 
 

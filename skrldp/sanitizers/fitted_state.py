@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
@@ -210,15 +211,16 @@ def information_of(mechanism: Mechanism, joint: JointDistribution) -> tuple[floa
 _AT_ONCE = {"encode", "handle_unknown", "random_state", "verbose"}
 
 
-def snapshot(sanitizer: Any) -> dict[str, Any]:
+def snapshot(sanitizer: Any) -> dict[str, tuple[Any, Any]]:
     """Copy the parameters on which `fit` depends.
 
-    Returns dict: values by name, those of the uncertainty set as ``uncertainty__beta`` and so on;
-    for the set itself, its class.
+    Returns dict: a value and its hash by name, those of the uncertainty set as
+    ``uncertainty__beta`` and so on; for the set itself, its class.
     """
+    parameters = sanitizer.get_params(deep=True).items()
     return {
-        name: type(value) if hasattr(value, "get_params") else _copied(value)
-        for name, value in sanitizer.get_params(deep=True).items()
+        name: _hashed(type(value) if hasattr(value, "get_params") else value)
+        for name, value in parameters
         if name not in _AT_ONCE
     }
 
@@ -229,40 +231,18 @@ def changes(sanitizer: Any, before: Mapping[str, Any]) -> dict[str, tuple[Any, A
     Returns dict: for each parameter that differs, by name, its values before and now; None if there
     was or is no such parameter.
     """
-    now = snapshot(sanitizer)
-    return {
-        name: (before.get(name), now.get(name))
+    now, absent = snapshot(sanitizer), (None, None)
+    pairs = {
+        name: (before.get(name, absent), now.get(name, absent))
         for name in [*now, *(before.keys() - now.keys())]
-        if name not in before or name not in now or not _same(before[name], now[name])
     }
+    return {name: (old[0], new[0]) for name, (old, new) in pairs.items() if old[1] != new[1]}
 
 
-def _copied(value: Any) -> Any:
+def _hashed(value: Any) -> tuple[Any, Any]:
+    """Copy a value, and return a hash of its contents, so that changes inside it are detected."""
     try:
-        return deepcopy(value)
-    # A user's callable may not be copyable; changes inside it are then not detected
+        return deepcopy(value), joblib.hash(value)
+    # A user's callable may be neither copyable nor picklable; changes inside it are not detected
     except Exception:
-        return value
-
-
-def _same(first: Any, second: Any) -> bool:
-    if first is second:
-        return True
-    if isinstance(first, Mapping) and isinstance(second, Mapping):  # snapshots are read-only
-        return first.keys() == second.keys() and all(_same(first[k], second[k]) for k in first)
-    if type(first) is not type(second):
-        return _equal(first, second) and np.isscalar(first) and np.isscalar(second)
-    if is_dataclass(first):  # such as targets with arrays, which equal only themselves
-        return all(_same(getattr(first, f.name), getattr(second, f.name)) for f in fields(first))
-    if isinstance(first, list | tuple):
-        return len(first) == len(second) and all(map(_same, first, second))
-    return _equal(first, second)
-
-
-def _equal(first: Any, second: Any) -> bool:
-    """Whether two values are equal, entry by entry if they are arrays or tables."""
-    try:
-        is_equal = np.asarray(first == second)
-        return np.shape(first) == np.shape(second) and bool(is_equal.all())
-    except Exception:  # values that cannot be compared count as different
-        return False
+        return value, id(value)

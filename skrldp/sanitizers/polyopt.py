@@ -6,9 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from skrldp.alphabet.combinations import Record
-from skrldp.design.criteria import Criterion
 from skrldp.design.mutual_information import Information
-from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.optimal import ObservingSanitizer
@@ -102,12 +100,9 @@ class PolyOptSanitizer(ObservingSanitizer):
 
     def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
         requirements = design_requirements(promise, self.uncertainty)
-        criterion = self._criterion(promise.joint, requirements)
+        distribution = requirements.fold(promise.joint.smoothed())
+        criterion = Information(distribution)
+        if self.objective == ABOUT_U and self.observe == "all":
+            a1, a2 = promise.joint.counts.shape
+            criterion = Information(distribution, np.tile(np.arange(a2), a1), ABOUT_U)
         return self._best_by(promise, requirements, criterion)
-
-    def _criterion(self, joint: JointDistribution, requirements: Requirements) -> Criterion:
-        distribution = requirements.fold(joint.smoothed())
-        a1, a2 = joint.counts.shape
-        if self.objective == ABOUT_ALL or self.observe == "nonsensitive":
-            return Information(distribution)
-        return Information(distribution, np.tile(np.arange(a2), a1), ABOUT_U)

@@ -175,32 +175,19 @@ def estimated_joint(
         )
     order = np.argsort(cells)
     sources = tuple(replace(pilot, matrix=pilot.matrix[:, order]) for pilot in reports)
-    joint = replace_counts(joint, np.ones(len(cells)), sources)
-    if not joint.n:
-        return joint
-    distribution = np.full(len(cells), 1.0 / len(cells))
+
+    def with_counts(counts: Floats) -> JointDistribution:
+        table, names = counts.reshape(joint.counts.shape), (joint.secrets, joint.values)
+        return JointDistribution(table, *names, alphabet="declared", reports=sources)
+
+    uniform = with_counts(np.ones(len(cells)))
+    if not uniform.n:
+        return uniform
+    distribution = uniform.probabilities.ravel()
     for _ in range(_STEPS):
         slope = np.zeros(len(cells))
         for pilot in sources:
-            expected = pilot.matrix @ distribution
-            slope += (
-                np.divide(
-                    pilot.counts, expected, out=np.zeros(len(expected)), where=pilot.counts > 0
-                )
-                @ pilot.matrix
-            )
-        distribution = distribution * slope / joint.n
-    return replace_counts(joint, np.rint(joint.n * distribution), sources)
-
-
-def replace_counts(
-    joint: JointDistribution, counts: Floats, reports: tuple[CountedReports, ...]
-) -> JointDistribution:
-    """Return a distribution with the same alphabets."""
-    return JointDistribution(
-        counts.reshape(joint.counts.shape),
-        joint.secrets,
-        joint.values,
-        alphabet="declared",
-        reports=reports,
-    )
+            expected = np.where(pilot.counts > 0, pilot.matrix @ distribution, 1.0)
+            slope += (pilot.counts / expected) @ pilot.matrix
+        distribution = distribution * slope / uniform.n
+    return with_counts(np.rint(uniform.n * distribution))

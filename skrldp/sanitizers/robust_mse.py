@@ -67,7 +67,12 @@ def fit_utility_set(
         ball = chosen.fit_set(joint)
         fitted = replace(ball, radius=ball.radius + addition)
     if fitted.joint_radius is None:
-        raise ValueError(_no_marginal(type(chosen).__name__))
+        name = type(chosen).__name__
+        raise ValueError(
+            f"utility_uncertainty cannot be a {name}: it limits the distributions of U given S and "
+            "says nothing about the marginal of S, on which an expected distance depends. Use "
+            f"{_USE}. As `uncertainty`, for privacy, a {name} is right."
+        )
     chosen.B_ = fitted.joint_radius
     return chosen, fitted
 
@@ -77,14 +82,6 @@ def over_set(useful: FittedSet, private: FittedSet) -> str:
     known = (("utility", useful.beta), ("privacy", private.beta))
     betas = ", ".join(f"{name} beta = {beta:g}" for name, beta in known if beta is not None)
     return f"{useful.describe()}; {betas}" if betas else useful.describe()
-
-
-def _no_marginal(name: str) -> str:
-    return (
-        f"utility_uncertainty cannot be a {name}: it limits the distributions of U given S and "
-        "says nothing about the marginal of S, on which an expected distance depends. Use "
-        f"{_USE}. As `uncertainty`, for privacy, a {name} is right."
-    )
 
 
 def worst_distance(
