@@ -39,7 +39,13 @@ TABLES = {
     "6x8": (6, 2, 4),
     "2x20": (2, 5, 4),
 }
-RARE = {  # shares of groups, where not drawn as the others: of S, and of the first column of U
+RARE = {  # shares of groups of 3 to 15 %: of S (axis 0), or of the first column of U (axis 1)
+    "2x12": (1, (0.03, 0.12, 0.85)),
+    "12x4": (0, (0.03, 0.03, 0.04, 0.05, 0.05, 0.06, 0.07, 0.08, 0.10, 0.12, 0.15, 0.22)),
+    "3x8": (0, (0.03, 0.08, 0.89)),
+    "2x15": (1, (0.05, 0.15, 0.80)),
+    "15x2": (0, (*(0.03,) * 4, *(0.04,) * 3, *(0.05,) * 3, 0.07, 0.09, 0.12, 0.15, 0.18)),
+    "5x16": (1, (0.03, 0.08, 0.15, 0.74)),
     "6x8": (0, (0.03, 0.05, 0.08, 0.12, 0.15, 0.57)),
     "2x20": (1, (0.03, 0.05, 0.08, 0.15, 0.69)),
 }
@@ -52,12 +58,12 @@ STAYED = 0.8  # share of the persons whose record is the same in the second wave
 _AT_ONCE = 10_000_000  # numbers in memory: reports of kinds times samples
 
 
-def sanitizers(seconds):
+def sanitizers(eps, seconds):
     return {
-        "GRR": GRRSanitizer(1.0, sensitive="s"),
-        "SRR": SRRSanitizer(1.0, sensitive="s"),
-        "PolyOpt": PolyOptSanitizer(1.0, sensitive="s", time_limit=seconds),
-        "AOptimal": AOptimalSanitizer(1.0, sensitive="s", targets="all", time_limit=seconds),
+        "GRR": GRRSanitizer(eps, sensitive="s"),
+        "SRR": SRRSanitizer(eps, sensitive="s"),
+        "PolyOpt": PolyOptSanitizer(eps, sensitive="s", time_limit=seconds),
+        "AOptimal": AOptimalSanitizer(eps, sensitive="s", targets="all", time_limit=seconds),
     }
 
 
@@ -331,6 +337,7 @@ def main():
     parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--sanitizers", nargs="*", default=None)
     parser.add_argument("--figures", nargs="*", default=None)
+    parser.add_argument("--eps", type=float, default=1.0, help="of all designs without blocks")
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit of a design")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rows", default=None, help="file for a line of each table's figures")
@@ -351,7 +358,7 @@ def main():
         X = grid.to_frame(index=False)
         cells = X.assign(u=X["u"] * columns[2] + X["v"])[["s", "u"]]
         asked = []
-        for name, sanitizer in sanitizers(given.seconds).items():
+        for name, sanitizer in sanitizers(given.eps, given.seconds).items():
             if given.sanitizers and name not in given.sanitizers:
                 continue
             categories = {"s": list(range(a1)), "u": list(range(a2))}

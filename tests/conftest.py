@@ -302,3 +302,14 @@ def fixed_entropy(monkeypatch):
     """Have a fixed generator stand for the operating system, so that a test is deterministic."""
     generator = np.random.default_rng(20240229)
     monkeypatch.setattr(os, "urandom", generator.bytes)
+
+
+@pytest.fixture(scope="module")
+def few_reports():
+    """Have privacy reports bound two reports about one person, from few combinations."""
+    from skrldp import report
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "_WORK", 1 << 9)
+        patch.setattr(report, "REPORTS", (1, 2))
+        yield

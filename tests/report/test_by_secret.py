@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reports_of_fits import words_of
 
 from skrldp import (
     AllDistributions,
@@ -11,18 +12,12 @@ from skrldp import (
     SRRSanitizer,
     privacy_report,
 )
-from skrldp import report as report_module
 from skrldp.information import mutual_information
+
+pytestmark = pytest.mark.usefixtures("few_reports")
 
 # Three values and secrets; with few records of the last, little may be told about its people.
 CONDITIONALS = np.array([[5, 3, 2], [3, 4, 3], [2, 3, 5]])
-
-
-@pytest.fixture(autouse=True)
-def few_reports(monkeypatch):
-    """Bound two reports, from few combinations."""
-    monkeypatch.setattr(report_module, "_WORK", 1 << 9)
-    monkeypatch.setattr(report_module, "REPORTS", (1, 2))
 
 
 def report_of(cls, counts, **parameters):
@@ -35,10 +30,6 @@ def report_of(cls, counts, **parameters):
 
 def warned(report):
     return [text for text in report.warnings if "some groups" in text]
-
-
-def words(report):
-    return " ".join(str(report).split())
 
 
 def test_a_group_about_which_little_is_told_is_warned_of():
@@ -56,7 +47,7 @@ def test_a_group_about_which_little_is_told_is_warned_of():
     assert all(name in text for name in poor) and "'s0'" not in text
     assert f"{whole:.1%} of H(U|S=s) is told over all records" in text
     for s, n in enumerate(counts.sum(axis=1)):
-        assert f"{share[s]:.1%} for 's{s}' ({n:,} records)" in words(report)
+        assert f"{share[s]:.1%} for 's{s}' ({n:,} records)" in words_of(report)
     assert not warned(report_of(SRRSanitizer, counts))  # as much about each, though little
 
 
@@ -73,32 +64,21 @@ def test_figures_agree_with_each_other():
     assert entropy[1] == pytest.approx(np.log(2.0), abs=1e-12)
     whole = (120 * told[0] + 20 * told[1]) / (120 * entropy[0] + 20 * entropy[1])
     assert report.normalized_information_given_secret == pytest.approx(whole, abs=1e-12)
-    assert "; 2 of the secrets have at most one value of U" in words(report)
+    assert "; 2 of the secrets have at most one value of U" in words_of(report)
 
 
-def test_of_many_secrets_the_extremes_are_shown(monkeypatch):
-    monkeypatch.setattr(report_module, "_ALL_SHOWN", 2)
-    report = report_of(SRRSanitizer, [[1, 9], [5, 5], [4, 6]])
-    share = report.normalized_information_by_secret
-    shown = words(report)
-    assert f"the least of 3 secrets is {share.min():.1%} for 's{share.argmin()}'" in shown
+def test_of_many_secrets_the_extremes_are_shown():
+    report = report_of(SRRSanitizer, [[k, 12 - k] for k in range(1, 11)])
+    share, shown = report.normalized_information_by_secret, words_of(report)
+    assert f"the least of 10 secrets is {share.min():.1%} for 's{share.argmin()}'" in shown
     assert f"the greatest {share.max():.1%} for 's{share.argmax()}'" in shown
     assert f"half of them have at least {np.median(share):.1%}" in shown
 
 
-def test_nothing_to_tell_is_no_line():
+def test_without_information_nothing_is_said():
     report = report_of(SRRSanitizer, [[5, 0], [0, 7]])
     assert "by secret" not in str(report) and not warned(report)
     assert np.isnan(report.normalized_information_given_secret)
-
-
-def test_many_poor_groups_are_not_all_named(monkeypatch):
-    monkeypatch.setattr(report_module, "_NAMED", 0)
-    monkeypatch.setattr(report_module, "_LITTLE", 2.0)
-    (text,) = warned(report_of(SRRSanitizer, [[1, 9], [5, 5], [4, 6]]))
-    assert text.endswith(
-        "but 3 more. Figures for all records hide this: see normalized_information_by_secret_."
-    )
 
 
 def test_what_is_told_is_of_the_mechanism_as_sampled():

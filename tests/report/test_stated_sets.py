@@ -1,25 +1,24 @@
 """The set of distributions, of either kind, as each place states it."""
 
-import warnings
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reports_of_fits import fitted, words_of
 
 from skrldp import (
     AllDistributions,
     LikelihoodRatioSet,
     Mechanism,
-    PrivacyLeakWarning,
     RenyiBall,
     SRRSanitizer,
     privacy_report,
 )
-from skrldp import report as report_module
 from skrldp._params import at_most
 from skrldp.claims_in_words import claims_table, legend, set_in_short
 from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sets.fitted_sets import ConditionalsSet
+
+pytestmark = pytest.mark.usefixtures("few_reports")
 
 ROWS = [[s, u] for s in range(3) for u in range(2)]
 COUNTS = [12, 6, 9, 15, 14, 8]
@@ -38,46 +37,29 @@ RATIOS = st.builds(
 )
 
 
-def fitted(sanitizer):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        return sanitizer.fit(ROWS, sample_weight=COUNTS)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_reports():
-    """Bound two reports, from few combinations; test_reports_of_more.py looks at more."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_module, "_WORK", 1 << 9)
-        patch.setattr(report_module, "REPORTS", (1, 2))
-        yield
-
-
 class OverASet(SRRSanitizer):
     """A mechanism that takes no time to design, certified over the set that it is given."""
 
     _uncertainty_set = BaseSanitizer._uncertainty_set
 
 
-def said(text):
-    return " ".join(str(text).split())
-
-
 @given(RATIOS | BALLS | st.just(AllDistributions()))
 @settings(max_examples=12)
 def test_every_place_states_the_set(uncertainty):
-    sanitizer = fitted(OverASet(uncertainty=uncertainty))
+    sanitizer = fitted(OverASet, ROWS, COUNTS, uncertainty=uncertainty)
     certificate = sanitizer.certificate_
     around = certificate.uncertainty
     assert around == uncertainty.fit_set(sanitizer.joint_)
     assert set_in_short(certificate.claim.around) in repr(certificate)
     assert around.describe().split(",")[0] in certificate._repr_html_().replace("&#x27;", "'")
     report = privacy_report(sanitizer)
-    holds = said("; ".join(words for _, words in legend(report.claims)))
+    holds = words_of("; ".join(words for _, words in legend(report.claims)))
     if around.is_everything:
         assert not holds and {row[2] for row in claims_table(report.claims)[2]} == {"all"}
     else:
-        assert said(around.describe()) in holds and holds in said(report).replace(" assumes ", "; ")
+        assert words_of(around.describe()) in holds and holds in words_of(report).replace(
+            " assumes ", "; "
+        )
     by_rule, asymptotic = around.beta is not None, around.rule in ("chi2", "asymptotic")
     assert report.claims.beta == (0.0 if around.is_everything else around.beta)
     beta = at_most(around.beta or 0.0, ".4g")
@@ -95,7 +77,7 @@ def test_every_place_states_the_set(uncertainty):
 
 
 def test_changes_of_the_set_after_fit_are_told():
-    sanitizer = fitted(OverASet(uncertainty=LikelihoodRatioSet()))
+    sanitizer = fitted(OverASet, ROWS, COUNTS, uncertainty=LikelihoodRatioSet())
     (before,) = privacy_report(sanitizer).warnings
     sanitizer.set_params(uncertainty__drift=0.5)
     first, then = privacy_report(sanitizer).warnings
