@@ -1,17 +1,15 @@
-"""Errors of figures from blocks, before anybody is asked."""
+"""Standard errors of estimates from blocks, before anybody is asked."""
 
 import numpy as np
 import pytest
 from block_tables import fitted_blocks, wide_table
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from skrldp import (
     BlockEstimator,
     FrequencyEstimator,
-    GRRSanitizer,
     expected_std_error,
 )
 from skrldp.estimation import expected_std_error_of_mean
@@ -77,7 +75,6 @@ def test_another_distribution_has_other_errors():
     ("options", "message"),
     [
         ({}, "no block contains the whole record.*columns="),
-        ({"part": "nonsensitive"}, "no block contains the whole record.*columns="),
         ({"columns": ["age", "nothing"]}, "column 'nothing' does not exist"),
         ({"columns": ["age", "home", "job"]}, "no block contains the columns"),
         ({"columns": "age", "n": 0}, "n=0 must be an integer"),
@@ -94,14 +91,6 @@ def test_what_cannot_be_planned_is_refused(options, message):
         expected_std_error(sanitizer, **own)
 
 
-def test_distributions_of_other_blocks_are_refused():
-    joints = [one.joint_ for one in fitted_blocks().sanitizers_]
-    with pytest.raises(ValueError, match="must have the values of the mechanism"):
-        expected_std_error(fitted_blocks(), 100, "age", distribution=joints[::-1])
-
-
 def test_other_estimators_point_to_the_one_for_blocks():
     with pytest.raises(TypeError, match="BlockEstimator reads the reports of blocks"):
         FrequencyEstimator(fitted_blocks()).fit([[0, 0]])
-    with pytest.raises(TypeError, match=r"fitted sanitizer .*, got GridSearchCV"):
-        expected_std_error(GridSearchCV(GRRSanitizer(), {}), 10, "age")

@@ -27,12 +27,6 @@ def test_raw_records_are_told(cls):
     estimator.fit(sanitizer.transform(records))  # no warning, which would be an error here
 
 
-def test_another_population_is_no_contradiction():
-    mechanism = GRRSanitizer(eps=3.0, sensitive=0).fit(X, sample_weight=COUNTS).mechanism_
-    reports = np.round(10_000 * mechanism.matrix @ [0.6, 0.25, 0.1, 0.05])
-    FrequencyEstimator(mechanism).fit(range(4), sample_weight=reports)
-
-
 @pytest.mark.parametrize("level", [0.2, 0.02])
 @pytest.mark.parametrize("n", [1, 5, 12])
 def test_false_alarms_are_rare_at_every_number_of_reports(n, level):

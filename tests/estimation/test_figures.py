@@ -1,15 +1,16 @@
-"""Figures of a fitted estimator: labels, points, errors, intervals, differences and ratios."""
+"""Estimates of a fitted estimator: labels, points, errors, intervals, differences and ratios."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from fits_of_counts import DISTRIBUTION, TABLE, fit_counts, fit_distribution, grr, sanitizers
 
 from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer, SurveyDesign
-from skrldp.estimation import PairedReports, channels, difference, pooled, ratio
+from skrldp.estimation import PairedReports, difference, pooled, ratio
+from skrldp.estimation.channels import FourNumbers, StructuredChannel
 from skrldp.estimation.errors_and_intervals import combined_ends, ratio_ends
 
 
@@ -75,21 +76,6 @@ def test_frames_have_a_column_for_each_label_and_figure(four_columns):
     found = four_columns.marginal(["a", "b"]).confidence_interval(0.9)
     assert frame[["conf_low", "conf_high"]].to_numpy() == pytest.approx(found)
     assert frame["estimate"].between(frame["conf_low"], frame["conf_high"]).all()
-    assert "x" in repr(four_columns.marginal("a")) and "<table>" in (
-        four_columns.marginal("a")._repr_html_()
-    )
-
-
-@pytest.mark.parametrize("name", ["grr", "srr", "polyopt", "mse"])
-def test_expected_reports_have_the_figures_of_their_distribution(fitted, name):
-    estimator = fit_distribution(fitted[name].mechanism_, DISTRIBUTION)
-    by_value, visits = DISTRIBUTION.sum(axis=0), np.arange(1.0, 4.0)
-    for shares in (estimator.marginal(1), estimator.marginal(part="nonsensitive")):
-        known = ~np.isnan(shares.unbiased)
-        assert shares.unbiased[known] == pytest.approx(by_value[known], abs=1e-6)
-    mean = estimator.mean(1)
-    if not np.isnan(mean.unbiased).any():
-        assert mean.estimate[0] == pytest.approx(by_value @ visits, abs=1e-5)
 
 
 def test_quantiles_are_numbers_of_the_column(fitted):
@@ -190,9 +176,7 @@ def test_groups_of_one_population_go_together():
     assert back.confidence_interval()[0] == pytest.approx([1.0 / high, 1.0 / low])
     with pytest.raises(ValueError, match="both groups are 'no'"):
         means.difference("no", "no")
-    with pytest.raises(
-        ValueError, match=r"group 'none' does not exist. The groups are \['no', 'yes'\]"
-    ):
+    with pytest.raises(ValueError, match=r"group 'none' does not exist.*\['no', 'yes'\]"):
         means.difference("none", "no")
 
 
@@ -297,13 +281,12 @@ def test_precise_waves_weigh_more_and_shares_still_add_up():
     assert pooled(small.marginal(1), large.marginal(1)).estimate.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("changed", [0.0, 0.3])
-def test_equal_noise_of_an_integer_random_state_is_told(changed):
+def test_equal_noise_of_an_integer_random_state_is_warned_of():
     sanitizer = SRRSanitizer(1.0, sensitive=0, random_state=0)
     sanitizer.fit(TABLE, sample_weight=[70, 100, 40, 260, 570, 160])
     people = TABLE.iloc[np.random.default_rng(0).integers(0, 6, 800)].reset_index(drop=True)
     later = people.copy()
-    later.iloc[: int(800 * changed)] = TABLE.iloc[0].to_list()
+    later.iloc[:240] = TABLE.iloc[0].to_list()
 
     def of(design, *seeds):
         sent = [
@@ -355,9 +338,6 @@ def test_reports_are_counted_for_each_group_of_a_raw_column():
     assert found.to_frame()["n"].tolist() == Y["region"].value_counts().loc[["n", "s"]].tolist()
     gap = found.difference("n", "s")
     assert gap.std_error[0] == pytest.approx(np.hypot(*found.std_error))
-    lazy = FrequencyEstimator(sanitizer.mechanism_, groups="region").fit(pl.from_pandas(Y).lazy())
-    assert lazy.mean(1).estimate == pytest.approx(found.estimate)
-    assert lazy.mean(1).labels == found.labels
 
 
 def test_survey_weights_of_those_who_report():
@@ -405,22 +385,6 @@ def test_groups_of_a_surveys_reports_are_as_each_alone_and_vary_together():
     assert plain.mean(1).difference("north", "south").std_error > 0.1
 
 
-def test_half_a_record_of_the_public_table_keeps_worst_case_weights_finite():
-    """Cells without a public record: the weights are best near the public distribution."""
-    X = TABLE.iloc[np.repeat(np.arange(6), [5, 0, 5, 5, 5, 5])]
-    categories = [["no", "yes"], [1, 2, 3]]
-    sanitizer = SRRSanitizer(3.0, sensitive=0, categories=categories).fit(X)
-    sent = np.round(
-        sanitizer.mechanism_.matrix
-        @ X.value_counts(sort=False)
-        .reindex(pd.MultiIndex.from_frame(TABLE), fill_value=0)
-        .to_numpy()
-        * 30
-    )
-    estimator = FrequencyEstimator(sanitizer, encode="symbol").fit(range(6), sample_weight=sent)
-    assert np.isfinite(estimator.marginal().estimate).all()
-
-
 def test_differences_of_figures_of_bounded_bias_have_the_ends_of_both():
     """Their intervals are not of variances alone, so correlations say nothing of the bias."""
     mechanism = replace(sanitizers()["blind"].mechanism_, public=None)
@@ -435,24 +399,25 @@ def test_differences_of_figures_of_bounded_bias_have_the_ends_of_both():
     assert ends[weak] == pytest.approx(expected[weak])
 
 
-def test_mechanisms_without_a_matrix_have_the_figures_of_their_matrix(monkeypatch):
+def test_mechanisms_without_a_matrix_have_the_estimates_of_their_matrix():
     """Of two columns of U, of S, and of single cells, whose unbiased shares are not projected."""
-    columns = [("s", True), ("u", False)]
-    mechanism = Mechanism.from_blocks((0.4, 0.1, 0.12, 0.02), "abc", range(4)).named(None, columns)
+    columns, numbers = [("s", True), ("u", False)], (0.4, 0.1, 0.12, 0.02)
+    mechanism = Mechanism.from_blocks(numbers, "abc", range(4)).named(None, columns)
     counts = np.random.default_rng(0).multinomial(400, mechanism.matrix @ np.full(12, 1 / 12))
-    asked = (
+    dense = fit_counts(mechanism, counts)
+    channel = StructuredChannel(FourNumbers((3, 4), np.array(numbers)), dense._own.channel.public)
+    structured = copy(dense)
+    vars(structured)["_own"] = replace(dense._own, channel=channel, _kept={})
+    for asked in (
         lambda e: e.marginal(),
         lambda e: e.marginal("s"),
         lambda e: e.marginal("u"),
         lambda e: e.mean("u", by="s"),
         lambda e: e.quantile("u"),
-    )
-    dense = fit_counts(mechanism, counts)
-    monkeypatch.setattr(channels, "MOST_DENSE", 4)
-    structured = fit_counts(mechanism, counts)
-    assert structured.frequencies_ == pytest.approx(dense.frequencies_)
-    for one in asked:
-        pd.testing.assert_frame_equal(one(structured).to_frame(), one(dense).to_frame())
+    ):
+        pd.testing.assert_frame_equal(asked(structured).to_frame(), asked(dense).to_frame())
+    frequencies, known = structured._own.frequencies()
+    assert known.all() and frequencies == pytest.approx(dense.frequencies_.ravel())
 
 
 def test_points_of_what_reports_say_nothing_of_do_not_depend_on_rounding(fitted):

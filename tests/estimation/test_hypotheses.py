@@ -1,7 +1,6 @@
 """Score tests: independence, equal populations, drift from the public table."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -47,21 +46,15 @@ def fit(mechanism, counts, **options):
 
 
 def test_without_noise_independence_is_pearsons_test():
+    """Given a column, the statistics of its strata add up."""
     counts = np.random.default_rng(0).integers(20, 60, 12)
-    found = fit(identity(), counts).test_independence("a", "b")
-    table = counts.reshape(2, 2, 3).sum(axis=0)
-    expected = chi2_contingency(table)
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
-    assert found.degrees_of_freedom == expected.dof
-    assert found.p_value == pytest.approx(expected.pvalue, abs=0.01)
-
-
-def test_without_noise_independence_given_a_column_adds_up_strata():
-    counts = np.random.default_rng(1).integers(20, 60, 12)
-    found = fit(identity(), counts).test_independence("a", "b", given="ill")
-    parts = [chi2_contingency(table) for table in counts.reshape(2, 2, 3)]
-    assert found.statistic == pytest.approx(sum(part.statistic for part in parts), rel=1e-6)
-    assert found.degrees_of_freedom == 4
+    estimator, tables = fit(identity(), counts), counts.reshape(2, 2, 3)
+    whole, given = (estimator.test_independence("a", "b", given=x) for x in (None, "ill"))
+    expected, parts = chi2_contingency(tables.sum(axis=0)), [*map(chi2_contingency, tables)]
+    assert whole.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    assert whole.p_value == pytest.approx(expected.pvalue, abs=0.01)
+    assert given.statistic == pytest.approx(sum(part.statistic for part in parts), rel=1e-6)
+    assert (whole.degrees_of_freedom, given.degrees_of_freedom) == (expected.dof, 4)
 
 
 def cycle():
@@ -114,7 +107,7 @@ def test_a_survey_of_few_clusters_has_as_few_degrees_of_freedom():
     assert estimator.test_independence(["ill", "a"], "b").degrees_of_freedom == 3
 
 
-def test_what_is_false_is_found():
+def test_false_hypotheses_are_rejected():
     joint = np.array([[0.2, 0.05, 0.05], [0.02, 0.08, 0.6]]) * 0.5
     report = noisy().matrix @ np.stack([joint, joint]).ravel()
     one = fit(noisy(), np.round(8_000 * report))
@@ -123,10 +116,6 @@ def test_what_is_false_is_found():
     moved = noisy().matrix @ np.stack([joint[::-1], joint]).ravel()
     two = fit(noisy(), np.round(8_000 * moved))
     assert same_distribution_test(one, two, "a").p_value < 1e-3
-    text = str(one.test_independence("a", "b"))
-    assert "'a' and 'b' are independent" in text and "contradict" in text
-    one_degree = replace(one.test_independence("a", "b"), degrees_of_freedom=1)
-    assert " on 1 degree of freedom)." in str(one_degree)
 
 
 def test_pairs_make_a_test_of_two_waves_sharper():
@@ -225,13 +214,13 @@ def test_another_population_is_named_with_what_it_leaks():
 
 
 def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():
-    """40 populations without people in some cells: a bound fails in at most 5 %; 8: 1e-3."""
+    """25 populations without people in some cells: a bound fails in at most 5 %; 6: 1e-3."""
     rng = np.random.default_rng(8)
     table = np.array([[30.0, 20, 10, 5], [10, 20, 30, 40]])
     rows = [[s, u] for s in ("no", "yes") for u in range(4)]
     sanitizer = IRSanitizer(1.0, sensitive=0).fit(rows, sample_weight=100 * table.ravel())
     mechanism, outside = sanitizer.mechanism_, 0
-    for _ in range(40):
+    for _ in range(25):
         population = rng.dirichlet(np.full(8, 0.3))
         sent = rng.multinomial(20_000, mechanism.matrix @ population)
         with pytest.warns(UserWarning, match="respondents differ from the public table") as said:
@@ -242,11 +231,4 @@ def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():
         assert "up to" not in words and len(words) <= 250
         assert ("may be unbounded" in words) == np.isinf(found.leakage_at_most)
         assert ("AllDistributions()" in words) == (found.leakage > 2.0)
-    assert outside <= 8
-
-
-def test_a_mechanism_alone_has_no_public_table():
-    estimator = fit(noisy(), [50] * 12)
-    assert estimator.drift_ is None
-    with pytest.raises(ValueError, match="needs a public distribution"):
-        estimator.drift_test()
+    assert outside <= 6

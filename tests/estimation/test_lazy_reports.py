@@ -6,7 +6,6 @@ import pytest
 from lazy_frames import ENGINES, rows_brought
 
 from skrldp import FrequencyEstimator, SRRSanitizer
-from skrldp.estimation import reports as module
 
 TABLE = pl.DataFrame({"s": ["a", "b"] * 3, "u": [1.5, 1.5, None, 3.0, 3.0, None]})
 RECORDS = TABLE[np.repeat(np.arange(6), [40, 30, 20, 10, 5, 1])]
@@ -36,7 +35,6 @@ def test_estimates_are_those_of_the_reports_at_hand(sanitizer, engine, encode):
     ("reports", "encode", "message"),
     [
         ({"report": [1, 2, 6, 6]}, "auto", "2 rows of Y have no report .* 0 to 5"),
-        ({"report": [1, 2, None]}, "symbol", r"1 row of Y has .* 'report' \(values are not"),
         (
             {f"report_{k}": [k == 0, k == 0, k < 2] for k in range(6)},
             "auto",
@@ -68,12 +66,3 @@ def test_no_more_rows_are_brought_than_there_are_symbols_and_one(sanitizer, monk
     with pytest.raises(ValueError, match="collect the result, and pass its counts"):
         FrequencyEstimator(sanitizer).fit(numbers, sample_weight=np.ones(1000))
     assert not brought
-
-
-def test_more_different_rows_than_are_brought_are_refused(sanitizer, monkeypatch):
-    """None of them is left out in silence."""
-    monkeypatch.setattr(module, "_MOST_ROWS", 3)
-    reports = pl.LazyFrame({"report": [0, 1, 2, 0, 1, 3], "region": ["a"] * 6})
-    with pytest.raises(ValueError, match="more than 3 distinct rows: use coarser groups"):
-        FrequencyEstimator(sanitizer, groups="region").fit(reports)
-    assert FrequencyEstimator(sanitizer, groups="region").fit(reports.head(5)).n_reports_ == 5

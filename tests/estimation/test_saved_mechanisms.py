@@ -17,7 +17,7 @@ from skrldp.estimation import expected_std_error
 from skrldp.mechanism.manifest import read_json
 
 
-def people(n=3000, seed=0):
+def people(n=1000, seed=0):
     """Rows of an unbalanced table, and a weight of each."""
     rng = np.random.default_rng(seed)
     ill = np.where(rng.random(n) < 0.2, "yes", "no")
