@@ -81,11 +81,11 @@ estimates = {
     question: {name: estimator.marginal(asked) for name, estimator in estimators.items()}
     for question, asked in questions.items()
 }
-print(f"{'':<10}{'reports':>8}" + "".join(f"{question:>18}" for question in questions))
-for name, sanitizer in sanitizers.items():
-    known = [np.isfinite(by_name[name].unbiased) for by_name in estimates.values()]
-    told = [f"{sum(cells)} of {len(cells)} cells" for cells in known]
-    print(f"{name:<10}{sanitizer.mechanism_.shape[0]:>8}" + "".join(f"{each:>18}" for each in told))
+determined = {"reports": {name: fit.mechanism_.shape[0] for name, fit in sanitizers.items()}}
+for question, by_name in estimates.items():
+    known = {name: np.isfinite(shares.unbiased) for name, shares in by_name.items()}
+    determined[question] = {name: f"{sum(k)} of {len(k)} cells" for name, k in known.items()}
+print(pd.DataFrame(determined).to_string())
 
 # %%
 # For this table, IR divides its ε best if it spends nothing on health. Its reports therefore answer
@@ -138,14 +138,13 @@ figure.legend(handles, labels, loc="outside lower center", ncols=5)
 # In words
 # --------
 
-print(f"{'root mean square error':<24}" + "".join(f"{question:>18}" for question in points))
-shares = [private.groupby(question).size() / len(private) for question in questions.values()]
-for name in STYLES:
-    off = [
-        np.sqrt(np.mean((by_name[name][0] - share) ** 2))
-        for by_name, share in zip(points.values(), shares, strict=True)
-    ]
-    print(f"{name:<24}" + "".join(f"{each:>18.4f}" for each in off))
+errors = {}
+for question, by_name in points.items():
+    truth = private.groupby(questions[question]).size() / len(private)
+    squares = {name: np.mean((by_name[name][0] - truth) ** 2) for name in STYLES}
+    errors[question] = np.sqrt(pd.Series(squares))
+print("Root mean square errors:")
+print(pd.DataFrame(errors).round(4).to_string())
 print(f"{len(private):,} reports, {len(public):,} public records")
 
 # %%

@@ -19,11 +19,9 @@ from itertools import permutations
 from numbers import Number
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.special import bdtrc, betainccinv, betaincinv, gammaln, logsumexp, ndtri
 
-from skrldp._arrays import refuse_masked
 from skrldp._lists_in_words import repeatable
 from skrldp._pages import page, text_page
 from skrldp._params import (
@@ -37,7 +35,6 @@ from skrldp._params import (
     shown,
 )
 from skrldp._typing import Floats, Indices, Integers
-from skrldp.alphabet.values import CategoryError, plain
 from skrldp.claims import Around, Claim
 from skrldp.claims_in_words import claim_in_words
 from skrldp.client.records import RecordReader
@@ -49,20 +46,21 @@ from skrldp.sanitizers.access import (
     codec_of,
     write_reports,
 )
+from skrldp.sanitizers.reports import as_table
+from skrldp.table.read import read_table
 
 __all__ = ["Audit", "Bound", "Check", "audit"]
 
 
-_PILOT = 0.25  # share of a bound's records
-_LEAST = 16  # minimum records of each group in the pilot
-_MOST_GROUPS = 32  # maximum number of groups in a pilot; more are sampled
-_FEWEST = 200  # maximum number of records of an audit
-_CHECKS = 3  # number of checks that can fail by chance: mechanism, repeats, unknown
-# Concentrations of Dirichlet distributions around the mechanism's columns
-_STRENGTHS = 10.0 ** np.arange(6)
-_BARE = 0.5 ** np.arange(12)[:, None]  # candidate shares of records reported without noise
-_ROWS = 64  # minimum number of records with each unknown value; otherwise one in a hundred
-_ENTRIES = 4_000_000  # maximum size of one call's reports, and of the compared part of a mechanism
+_PILOT = 0.25  # fraction of a bound's records that choose the pair and the event
+_LEAST = 16  # minimum number of the pilot's records in each group
+_MOST_GROUPS = 32  # maximum number of groups in a pilot; of more, a random subset is taken
+_FEWEST = 200  # minimum number of records of an audit
+_CHECKS = 3  # checks that can fail by chance: mechanism, repeats, unknown
+_STRENGTHS = 10.0 ** np.arange(6)  # of Dirichlet distributions around the mechanism's columns
+_BARE = 0.5 ** np.arange(12)[:, None]  # hypothetical shares of records reported without noise
+_ROWS = 64  # minimum number of records with each unknown value; n / 100 if that is more
+_ENTRIES = 4_000_000  # maximum size of one call's reports and of the compared part of a mechanism
 
 
 @dataclass(frozen=True)
@@ -345,52 +343,37 @@ class _Numbers:
         return row[0] if len(row) == 1 else row
 
     def add(self, reports: Any, n_rows: int) -> Integers:
-        """Return the indices of the reports about records, shape (n_rows,)."""
-        rows, index = _rows_of(reports)
-        if len(index) != n_rows:
+        """Return the numbers of the reports about some records, shape (n_rows,)."""
+        rows = _rows_of(reports)
+        if len(rows) != n_rows:
             raise ValueError(
-                f"{n_rows:,} records were reported as {len(index):,} rows; there must be one "
+                f"{n_rows:,} records were reported as {len(rows):,} rows; there must be one "
                 "report for each record, in the same order."
             )
-        try:
-            keys = (tuple(map(plain, row)) for row in rows)
-            numbers = [self.of_row.setdefault(key, len(self.of_row)) for key in keys]
-        except CategoryError:
-            raise
-        except (TypeError, ValueError):
-            raise TypeError(
-                "a report holds values that cannot be compared; reports must be rows of numbers, "
-                "strings, booleans or dates."
-            ) from None
-        return np.array(numbers, dtype=np.int64)[index]
+        numbers = [self.of_row.setdefault(row, len(self.of_row)) for row in rows]
+        return np.array(numbers, dtype=np.int64)
 
 
-def _rows_of(reports: Any) -> tuple[list[tuple[Any, ...]], Indices]:
-    """Read a table of reports of any form: distinct rows, and each report's index among them."""
-    frame = nw.from_native(reports, pass_through=True)
-    if isinstance(frame, nw.DataFrame | nw.Series):
-        rows = (frame.to_frame() if isinstance(frame, nw.Series) else frame).rows()
-        return rows, np.arange(len(rows))
-    if hasattr(reports, "toarray"):
-        reports = reports.toarray()
-    refuse_masked(reports, "the reports")
+def _rows_of(reports: Any) -> list[tuple[Any, ...]]:
+    """Read a table of reports of any form, row by row."""
     try:
-        array = np.asarray(reports)
-    except ValueError as error:
-        raise ValueError(
-            "the reports are rows of different lengths; each must have the same columns."
+        table = read_table(as_table(reports.toarray() if hasattr(reports, "toarray") else reports))
+        columns = []
+        for position in range(len(table.names)):
+            codes, distinct = table.factorize(position, slice(None))
+            values = [*distinct, None]
+            columns.append([values[code] for code in codes.tolist()])
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise TypeError(
+            f"the reports must be a table with a row for each record: {reason}"
         ) from error
-    if array.ndim == 0:
-        raise TypeError(f"the reports must be a table, got {type(reports).__name__}.")
-    array, index = array.reshape(len(array), math.prod(array.shape[1:])), np.arange(len(array))
-    if array.dtype.kind in "biuf" and array.size:  # a hundred thousand tuples take long
-        array, index = np.unique(array, axis=0, return_inverse=True)
-    return list(map(tuple, array.tolist())), index.reshape(-1)
+    return list(zip(*columns, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class _BlackBox:
-    """A function from records to reports, and the format of its records."""
+    """A function from records to reports, and the form of its records."""
 
     report: Callable[[Any], Any]  # maps a table of records to their reports
     joint: JointDistribution  # a record's cell has code ``s * a2 + u``
@@ -551,8 +534,8 @@ def _bound_leakage(
     n_pilot = int(_PILOT * n) // len(groups)
     pilot = drawn(groups, n_pilot)
     size = (n - n_pilot * len(groups)) // 2
-    # Half the width of an interval for the arc sine of a share's root, and a deviation of the
-    # pilot's.
+    # Arc sines of square roots of shares have a constant variance: half the width of an interval,
+    # and a standard deviation of the pilot's share.
     step = (-float(ndtri(miss / 2.0)) / math.sqrt(size) + 1.0 / math.sqrt(n_pilot / 2.0)) / 2.0
     pair, event = _choose(groups, pilot, step)
     hits = [int(np.isin(reports, event).sum()) for reports in drawn(pair, size)]
@@ -590,7 +573,7 @@ def _choose(
         upper, lower = (np.arcsin(np.sqrt(share)) for share in shares)
         low = np.sin(np.maximum(upper - step, 1e-9))
         high = np.sin(np.minimum(lower + step, np.pi / 2.0))
-        # If no bound above 0 is expected, the events that distinguish the pair most reliably.
+        # If no bound above 0 is expected, events are ranked by how reliably they separate the pair.
         score = np.where(low > high, low / high, (upper - lower) / 2.0)
         score = score[: max(1, len(order) - 1)]  # all reports together contain no information
         end = int(score.argmax())
@@ -632,7 +615,7 @@ def _check_draws(
 
     max_cells = max(16, _ENTRIES // max(1, len(box.symbols)))
     cells = np.sort(generator.permutation(box.joint.counts.size)[:max_cells])
-    # Records 2i and 2i + 1 are of the same cell.
+    # Records 2i and 2i + 1 have the same cell, as the check of repeats requires.
     drawn_cells = np.resize(generator.permutation(cells), -(-n // 2))
     drawn_cells = np.repeat(generator.permutation(drawn_cells), 2)
     first, second = box.reports(drawn_cells), box.reports(drawn_cells)
@@ -671,10 +654,10 @@ def _check_repeats(first: Integers, second: Integers) -> float:
 def _check_mechanism(
     box: _BlackBox, cells: Integers, record_cells: Integers, reports: Integers
 ) -> tuple[float, str]:
-    """Test whether reports of records with cells `places` (n,) follow the mechanism."""
+    """Test whether reports about records with some cells (n,) follow the mechanism."""
     expected, n = box.expected(cells), len(reports)
     foreign = np.flatnonzero(reports >= len(expected))
-    if foreign.size:  # the mechanism's own have the first indices
+    if foreign.size:  # because the mechanism's own reports have the first numbers
         report = box.numbers.row(int(reports[foreign[0]]))
         words = f"{foreign.size:,} of {n:,} reports are not the mechanism's, such as {report!r}"
         return 0.0, words
@@ -710,7 +693,7 @@ def _evidence(expected: Floats, row: Indices, column: Indices, counts: Integers)
     ratios += (gammaln(strength * rates + counts) - gammaln(strength * rates)).sum(axis=1)
     ratios -= counts @ np.log(rates)
     bare = (expected.argmax(axis=0)[column] == row) / expected.max(axis=0)[column]
-    with np.errstate(divide="ignore"):  # without noise, other reports are impossible
+    with np.errstate(divide="ignore"):  # log(0): without noise, other reports are impossible
         ratios = np.append(ratios, np.log(1.0 - _BARE + _BARE * bare) @ counts)
     return float(logsumexp(ratios) - math.log(len(ratios)))
 
@@ -729,7 +712,7 @@ def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tu
         cells = generator.integers(every, size=max(_ROWS, n // 100))
         try:
             records = box.write(cells, strange=(position, value))
-            # A copy, because the black box may modify its input.
+            # A copy, because the black box may change its argument.
             answer = box.report(copy.deepcopy(records))
         except Exception:  # the library cannot represent the value, or nothing was reported
             continue

@@ -39,6 +39,7 @@ from skrldp.claims_in_words import (
 )
 from skrldp.estimation import expected_std_error
 from skrldp.information import conditionals_of, shares_of_entropy
+from skrldp.mechanism.all_distributions import leakage_over_all
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import known_in_groups
 from skrldp.sanitizers.access import (
@@ -53,18 +54,17 @@ from skrldp.sanitizers.parameters import MOST_CELLS_OF_DESIGNS, default_uncertai
 from skrldp.sanitizers.warnings import explain_limit, explain_rare_cells
 from skrldp.targets import target_in_words
 
-_NAMED = 5  # maximum number of secrets, blocks and warnings of blocks to list
-_ALL_SHOWN = 8  # maximum number of secrets; with more, only the two extremes are shown
-_LITTLE = 0.5  # share of the overall information below which a group causes a warning
-_NOTHING = 5e-4  # smaller overall shares are written as 0.0%
-_MOST_CHARACTERS = 60  # of a parameter's value
-_ENTRIES = 20_000_000  # of the reports' distribution; the worst report is not searched for in more
-_WORK = 1 << 22  # products of rows for each number of reports: a few seconds at most
+_NAMED = 5  # maximum number of secrets, blocks or warnings of blocks that a sentence names
+_ALL_SHOWN = 8  # maximum number of secrets that are all listed; otherwise only the two extremes are
+_LITTLE = 0.5  # groups with less than this share of the overall information get a warning
+_NOTHING = 5e-4  # a smaller share of H(U|S) is printed as 0.0%
+_MOST_CHARACTERS = 60  # maximum length of a parameter's printed value
+_ENTRIES = 20_000_000  # maximum size of P(report | secret) in which the worst report is searched
+_WORK = 1 << 22  # products of rows for each number of reports; twice as many take twice as long
 N_REPORTS = 10_000
 _MOST_TARGETS = 50
-_USELESS = 1.0  # standard error of a share above which its estimate is useless
-# Maximum multiplications for the decomposition of a matrix, which take one or two seconds.
-_MOST_WORK = 5e8
+_USELESS = 1.0  # a share whose standard error is larger cannot be estimated
+_MOST_WORK = 5e8  # multiplications of a decomposition, which takes one or two seconds
 _NOT_SAID = (
     "Whether the assumptions hold: neither the table nor the reports show how records were drawn.",
     "Whether a program uses this mechanism, with fresh randomness or a secret key: audit it.",
@@ -455,7 +455,7 @@ def _over_set(fitted: Any) -> float:
     fitted_set = fitted.uncertainty_.fit_set(joint)
     if fitted_set.is_point:
         default = default_uncertainty()
-        if joint.survey is not None:  # whose records are not independent
+        if joint.survey is not None:  # because its records are not independent
             default.set_params(radius="asymptotic")
         fitted_set = default.fit_set(joint)
     return certify(fitted.mechanism_, fitted_set, joint).eps
@@ -463,15 +463,13 @@ def _over_set(fitted: Any) -> float:
 
 def _over_records(mechanism: Mechanism) -> float:
     """Return the logarithm of the largest ratio of a report's probabilities given two records."""
-    a1, a2 = len(mechanism.secrets), len(mechanism.values)
-    if mechanism.form.blocks is None:
-        n_columns = a2 if mechanism.observe == "nonsensitive" else a1 * a2
-        of_record = mechanism.form.columns(np.arange(n_columns))
-    else:  # a fit has at least two secrets and two values, so each row has all four
-        of_record = np.array([mechanism.form.blocks])
-    largest, smallest = of_record.max(axis=1), of_record.min(axis=1)
-    with np.errstate(divide="ignore"):
-        return float(np.log(largest[largest > 0] / smallest[largest > 0]).max())
+    blocks = mechanism.form.blocks
+    if blocks is None:
+        n_others = 1 if mechanism.observe == "nonsensitive" else len(mechanism.secrets)
+        of_record = mechanism.form.columns(np.arange(n_others * len(mechanism.values)))
+    else:  # each row has all four, because a fit has at least two secrets and two values
+        of_record = np.array([blocks])
+    return leakage_over_all(of_record, of_record.shape[1])[0]
 
 
 def _set_for_utility(fitted: Any) -> str | None:
@@ -479,7 +477,7 @@ def _set_for_utility(fitted: Any) -> str | None:
     fitted_set = utility_set_of(fitted)
     if fitted_set is None:
         return None
-    # The line of the privacy set states the conditions of its beta, if it has one.
+    # If the privacy set has a beta, its own line already says what that beta is conditional on.
     private = fitted.certificate_.claims.main.around
     alphabet = fitted.joint_.alphabet_for(fitted_set.beta)
     states_source = private.beta is None or private.values_from != alphabet
@@ -573,7 +571,7 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
     if not report.blocks and report.n_cells > MOST_CELLS_OF_DESIGNS:
         remedy = "BlockSanitizer(base=AOptimalSanitizer(targets='all')) determines those of U."
     blind = report.observe == "nonsensitive"
-    unseen = names[names.index("S") :] if blind and names else []  # S, and its columns
+    unseen = names[names.index("S") :] if blind and names else []  # S and its columns
     for name, errors in report.expected_errors.items():
         if name.startswith("target: "):
             continue
@@ -648,7 +646,7 @@ def _blocks_in_words(report: PrivacyReport) -> str:
 def _by_secret(report: PrivacyReport) -> list[tuple[str, str]]:
     """State the information given each secret, or given the two extremes of many secrets."""
     share = report.normalized_information_by_secret
-    order = np.argsort(-share, kind="stable")  # in descending order, NaN last
+    order = np.argsort(-share, kind="stable")  # most information first, NaN last
     order = order[~np.isnan(share[order])]
     if not len(order):
         return []

@@ -9,9 +9,11 @@ import functools
 import itertools
 import os
 import warnings
+from datetime import date
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from regions import lower
 from scipy.stats import binom
@@ -23,7 +25,6 @@ from sklearn.preprocessing import FunctionTransformer
 from skrldp import (
     BlockSanitizer,
     GRRSanitizer,
-    IRSanitizer,
     JointDistribution,
     Mechanism,
     NonRobustSanitizer,
@@ -166,24 +167,19 @@ def test_a_fault_that_the_bound_sees():
     assert 3.0 < small.eps < large.eps - 2.0
 
 
-@pytest.mark.parametrize(("seed", "also"), [(3, {"repeats"}), (np.random.default_rng(0), set())])
-def test_a_seed_is_a_fault(seed, also):
-    found = faults(audit(fitted(GRRSanitizer, random_state=seed), n=5_000, random_state=0))
-    assert set(found) == {"random_state"} | also
+def test_a_seed_is_a_fault():
+    found = faults(audit(fitted(GRRSanitizer, random_state=3), n=5_000, random_state=0))
+    assert set(found) == {"random_state", "repeats"}
     assert "random_state=" in found["random_state"]
 
 
-@pytest.mark.parametrize(
-    ("encode", "report"),
-    [("cells", lambda X: np.zeros((len(X), 2))), ("symbol", lambda X: np.full((len(X), 1), 77))],
-)
-def test_reports_that_the_mechanism_does_not_have(encode, report):
+def test_reports_that_the_mechanism_does_not_have_are_a_fault():
     class Foreign(GRRSanitizer):
         def transform(self, X):
             super().transform(X)
-            return report(X) + 100
+            return np.full((len(X), 2), 100)
 
-    found = audit(fitted(Foreign, encode=encode), n=2_000, random_state=0)
+    found = audit(fitted(Foreign, encode="cells"), n=2_000, random_state=0)
     assert "not the mechanism's" in faults(found)["mechanism"]
 
 
@@ -196,12 +192,10 @@ def test_reports_that_the_mechanism_does_not_have(encode, report):
     [
         (GRRSanitizer, "onehot", {}),
         (SRRSanitizer, None, {}),
-        (IRSanitizer, "symbol", {}),
         (PolyOptSanitizer, "posterior", {}),
         (PolyOptSanitizer, "cells", {"observe": "nonsensitive"}),
         (NonRobustSanitizer, "symbol", {}),
-        (RobustMSESanitizer, "cells", {}),
-        (RobustMSESanitizer, None, {"robust_privacy": False}),
+        (RobustMSESanitizer, None, {}),
     ],
 )
 def test_sound_sanitizers_pass(cls, encode, parameters):
@@ -213,40 +207,29 @@ def test_sound_sanitizers_pass(cls, encode, parameters):
     assert "no fault found" in str(found)
 
 
-@pytest.mark.parametrize(
-    ("library", "output"),
-    [("pandas", "default"), ("polars", "default"), ("pyarrow", "default"), ("polars", "pandas")],
-)
-def test_frames_of_every_library(library, output):
+def test_frames_are_audited_with_all_their_columns():
     """Several columns of S and of U, of all kinds, one with missing values. False alarms: 1e-3."""
     rng = np.random.default_rng(5)
     n = 400
-    table = pd.DataFrame(
+    table = pl.DataFrame(
         {
-            "kind": pd.Categorical(rng.choice(["a", "b"], n)),
+            "kind": pl.Series(rng.choice(["a", "b"], n).tolist(), dtype=pl.Categorical),
             "ill": rng.random(n) < 0.4,
-            "day": pd.to_datetime(rng.choice(["2020-01-01", "2021-05-05"], n)),
-            "count": pd.array(rng.choice([1, 2, None], n).tolist(), dtype="Int64"),
-            "weight": rng.choice([0.5, 1.5], n),
+            "day": rng.choice([date(2020, 1, 1), date(2021, 5, 5)], n).tolist(),
+            "count": rng.choice([1, 2, None], n).tolist(),
         }
     )
-    if library == "polars":
-        table = pytest.importorskip("polars").from_pandas(table)
-    elif library == "pyarrow":
-        table = pytest.importorskip("pyarrow").Table.from_pandas(table)
     sanitizer = GRRSanitizer(eps=2.0, sensitive=["kind", "ill"]).fit(table)
-    sanitizer.set_output(transform=output)
     found = audit(FrozenEstimator(sanitizer), n=4_000, level=0.999, random_state=0)
     assert found.passed, str(found)
     (bound,) = found.bounds
-    assert bound.claim.secret == ("kind", "ill")
+    assert bound.claim.secret == ("kind", "ill") and len(bound.event[0]) == 4
     assert bound.secrets[0] in sanitizer.joint_.secrets
-    assert len(bound.event[0]) == 5
 
 
 def test_many_cells_are_looked_at_in_part():
-    """Four weights rather than a matrix: 3,000 cells. False alarms: 1e-3."""
-    rows = [[s, u] for s in range(30) for u in range(100)]
+    """Four weights rather than a matrix: 2,000 cells. False alarms: 1e-3."""
+    rows = [[s, u] for s in range(10) for u in range(200)]
 
     class Noisy(GRRSanitizer):
         def transform(self, X):
@@ -392,25 +375,21 @@ def test_the_coins_that_are_tossed():
     assert _check_repeats(first[18:], second[18:]) == 1.0
 
 
-@pytest.mark.parametrize("miss", [0.01, 1e-9, 1e-30])
-@pytest.mark.parametrize(("count", "total"), [(0, 50), (1, 50), (25, 50), (50, 50), (0, 750)])
-def test_clopper_pearson(count, total, miss):
-    """Either bound is the probability at which what was seen is just not too unlikely."""
+@pytest.mark.parametrize("miss", [0.01, 1e-30])
+@pytest.mark.parametrize(("count", "total"), [(0, 50), (1, 50), (50, 50), (0, 750)])
+def test_bounds_of_probabilities_are_where_what_was_seen_is_just_too_unlikely(count, total, miss):
     low, high = _clopper_pearson(count, total, miss)
     if count:
         assert binom.sf(count - 1, total, low) == pytest.approx(miss, rel=1e-6, abs=0.0)
-    else:
-        assert low == 0.0
     if count < total:
         assert binom.cdf(count, total, high) == pytest.approx(miss, rel=1e-6, abs=0.0)
-    else:
-        assert high == 1.0
+    assert (low == 0.0) == (count == 0) and (high == 1.0) == (count == total)
 
 
 def test_more_records_bound_better():
     sanitizer = fitted(GRRSanitizer, eps=1.0)
     leaks = sanitizer.mechanism_.leakage(JOINT.probabilities)
-    found = [audit(sanitizer, n=n, random_state=0).eps for n in (1_000, 10_000, 200_000)]
+    found = [audit(sanitizer, n=n, random_state=0).eps for n in (1_000, 10_000, 100_000)]
     assert found[0] < found[1] < found[2] <= leaks
     assert found[2] > 0.8 * leaks
 
@@ -473,18 +452,7 @@ def test_functions_report_unknown_values_as_clients_do(broken):
     assert set(faults(found)) == ({"unknown"} if broken else set())
 
 
-@pytest.mark.parametrize(
-    "known",
-    [
-        ("a", "b"),
-        ("no such value", None),
-        (1, 5),
-        (0.5, 2.5),
-        (False, True),
-        (1, "a"),
-        (None,),
-    ],
-)
+@pytest.mark.parametrize("known", [("a", "no such value", None), (1, 5), (0.5, 2.5), (None,)])
 def test_strange_values_are_strange(known):
     strange = auditing._strange_values(known)
     assert not set(strange) & set(known)
@@ -519,16 +487,13 @@ def test_a_function_and_its_claim():
 @pytest.mark.parametrize(
     "form",
     [
-        lambda lies: lies.tolist(),
-        lambda lies: pd.DataFrame({"s": lies}),
         lambda lies: pd.Series(lies),
         lambda lies: np.where(lies, np.nan, -0.0)[:, None],
         lambda lies: pd.DataFrame({"s": np.where(lies, None, "x")}),
-        lambda lies: np.column_stack([np.where(lies, "a", "b"), np.where(lies, "c", "d")]),
     ],
 )
-def test_reports_of_every_form(form):
-    """The bound counts reports, whatever they look like. Misses: below 1e-3."""
+def test_the_bound_counts_reports_of_every_form(form):
+    """Misses: below 1e-3."""
     options = {"n": 20_000, "distribution": JOINT, "random_state": 0}
     found = audit(lambda records: form(response(records)), **options)
     assert found.passed, str(found)
@@ -560,34 +525,24 @@ def test_functions_with_a_mechanism():
         audit(sampler(0), mechanism=mechanism, distribution=other)
 
 
-def test_pipelines():
-    """A pipeline stands for its last step; its transform is a function. False alarms: 1e-3."""
-    steps = (
-        FunctionTransformer(lambda X: (X == "yes") * 1 + (X == "mid") * 1),
-        GRRSanitizer(eps=1, sensitive=0),
-    )
+def test_pipelines_stand_for_their_last_step():
+    """Their transform is a function. False alarms: 1e-3."""
+    encode = FunctionTransformer(lambda X: (X == "yes") * 1 + (X == "mid") * 1)
     rows = np.array([["no", "low"], ["no", "mid"], ["yes", "low"], ["yes", "mid"]], dtype=object)
-    pipeline = make_pipeline(*steps).fit(rows)
+    pipeline = make_pipeline(encode, GRRSanitizer(eps=1, sensitive=0)).fit(rows)
     joint = JointDistribution([[3, 1], [1, 3]], ["no", "yes"], ["low", "mid"])
     options = {"n": 5_000, "level": 0.999, "random_state": 0}
     assert audit(pipeline.transform, distribution=joint, eps=1.0, **options).passed
-    for last in (pipeline[-1], pipeline, FrozenEstimator(pipeline)):
-        alone = audit(last, **options)
-        assert alone.passed and set(alone.bounds[0].secrets) == {
-            0,
-            1,
-        }  # what the last step is given
+    alone = audit(FrozenEstimator(pipeline), **options)
+    assert alone.passed and set(alone.bounds[0].secrets) == {0, 1}
 
 
-@pytest.mark.parametrize("kind", ["noise", "number"])
-def test_reports_that_are_all_different_are_refused(kind):
+def test_reports_that_are_all_different_are_refused():
     """Nothing can be counted of them: raw records with a last digit of their own would pass."""
-    numbers, rng = itertools.count(), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
 
     def report(records):
-        if kind == "noise":
-            return records[:, 0] + rng.normal(0.0, 1e-6, size=len(records))
-        return [[secret, next(numbers)] for secret in records[:, 0]]
+        return records[:, 0] + rng.normal(0.0, 1e-6, size=len(records))
 
     with pytest.raises(ValueError, match="reports are unique, so there is nothing to"):
         audit(report, n=2_000, distribution=JOINT, eps=1.0, random_state=0)
@@ -595,23 +550,17 @@ def test_reports_that_are_all_different_are_refused(kind):
 
 def test_equal_reports_have_equal_numbers():
     index = _Numbers()
-    polars = pytest.importorskip("polars")
     one, two = index.add(np.array([[1, 2], [3, 4]]), 2)
-    for form in (
-        np.array([[1.0, 2.0], [3.0, 4.0]]),
-        [[1, 2], [3, 4]],
-        np.array([[1, 2], [3, 4]], dtype=object),
-        pd.DataFrame([[1, 2], [3, 4]]),
-    ):
+    for form in ([[1.0, 2.0], [3.0, 4.0]], np.array([[1, 2], [3, 4]], dtype=object)):
         assert index.add(form, 2).tolist() == [one, two]
+    assert index.add(pd.DataFrame([[1, 2], [3, 4]]), 2).tolist() == [one, two]
     assert index.row(two) == (3, 4)
-    frames = [pd.DataFrame({"a": ["x", None]}), polars.DataFrame({"a": ["x", None]})]
-    for frame in frames:
+    for frame in (pd.DataFrame({"a": ["x", None]}), pl.DataFrame({"a": ["x", None]})):
         assert index.add(frame, 2).tolist() == [2, 3]
     assert index.row(2) == "x" and index.row(3) is None
     assert index.add([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
     with pytest.raises(TypeError, match="must be a table"):
-        index.add(polars.LazyFrame({"a": [1]}), 1)
+        index.add(pl.LazyFrame({"a": [1]}), 1)
 
 
 # --- The object, and bad input -------------------------------------------------------------------
@@ -633,27 +582,16 @@ def test_the_result_is_one_story():
     assert str(again) == str(audit(lambda X: X[:, 1], n=3_000, distribution=JOINT, random_state=5))
 
 
-def test_html_escapes_names():
-    joint = JointDistribution([[3, 1], [1, 3]], ["<script>", "&"], ["<b>", "c"])
-    page = audit(lambda records: records, n=2_000, distribution=joint)._repr_html_()
-    assert "<script>" not in page and "&lt;script&gt;" in page
-
-
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
         ({"n": 0}, "n=0 must be an integer"),
         ({"n": 1e5}, "n=100000.0 must be an integer"),
-        ({"n": True}, "n=True must be"),
         ({"n": 150}, "n=150 records are too few for 2 groups of secrets.* n=200"),
         ({"eps": -1}, "eps=-1 must be"),
-        ({"eps": float("nan")}, "eps=nan must be"),
         ({"eps": 1.0}, "functions. Omit them"),
         ({"level": 1.0}, "level=1.0 must be a number between"),
-        ({"level": "high"}, "level='high' must be"),
         ({"random_state": "x"}, "random_state='x' must be"),
-        ({"distribution": JOINT}, "functions. Omit them"),
-        ({"mechanism": "m"}, "functions. Omit them"),
     ],
 )
 def test_bad_parameters(parameters, said):
@@ -678,21 +616,19 @@ def test_nothing_to_audit(candidate, said):
         audit(candidate)
 
 
-def test_not_fitted():
-    for candidate in (GRRSanitizer(sensitive=0), FrozenEstimator(GRRSanitizer(sensitive=0))):
-        with pytest.raises(NotFittedError):
-            audit(candidate)
+def test_fits_are_needed():
+    with pytest.raises(NotFittedError):
+        audit(FrozenEstimator(GRRSanitizer(sensitive=0)))
 
 
 @pytest.mark.parametrize(
     ("function", "joint", "error", "said"),
     [
         (response, None, ValueError, "Pass distribution=JointDistribution"),
-        (response, COUNTS, ValueError, "Pass distribution=JointDistribution"),
         (lambda records: records[:-1], JOINT, ValueError, "one report for each record"),
-        (lambda records: None, JOINT, TypeError, "must be a table, got NoneType"),
-        (lambda X: [[1], [1, 2]] * (len(X) // 2), JOINT, ValueError, "different lengths"),
-        (lambda X: [{"a": 1} for _ in X], JOINT, TypeError, "cannot be compared"),
+        (lambda records: None, JOINT, TypeError, "must be a table .* got 0D array"),
+        (lambda X: [[1], [1, 2]] * (len(X) // 2), JOINT, TypeError, "must be a table .*shape"),
+        (lambda X: [{"a": 1} for _ in X], JOINT, TypeError, "must be a table .*categories"),
         (response, JointDistribution(COUNTS, ["a", ("b", 1)]), ValueError, "different lengths"),
         (
             response,

@@ -123,7 +123,7 @@ class MechanismDisplay:
         groups = ["any secret"] if all_alike else texts(mechanism.secrets)
         width = len(mechanism.values)
         matrix = mechanism.matrix[:, : width * len(groups)]
-        # A stable sort by the first maximum keeps the order of reports that are cells.
+        # The sort is stable, so that reports which are cells stay in order.
         self.order_ = np.arange(b)
         if order == "cells":
             self.order_ = matrix.argmax(axis=1).argsort(kind="stable")
@@ -185,7 +185,7 @@ class MechanismDisplay:
 
 
 def _size(reports: list[str], groups: list[str], values: list[str]) -> tuple[float, float]:
-    """Size of a new figure, in inches: a fifth of one for each entry, within limits."""
+    """Size of a new figure: a fifth of an inch for each entry, within limits."""
     cells = len(groups) * len(values)
     wide = min(max(3.6, 0.22 * cells), 8.0)
     high = min(max(2.6, 0.22 * len(reports)), 7.0)

@@ -19,8 +19,8 @@ MAP = "cividis"  # perceptually uniform, also for colour-blind readers
 
 _WIDTHS = (24, 36)  # maximum characters of a name; the larger number if names would look the same
 _STEPS = (1, 2, 5)
-_POINTS = 10.0  # font size that the figures' sizes are for
-_LETTER = 0.62  # width of a letter in font sizes; more than DejaVu's average
+_POINTS = 10.0  # font size for which figures have their default size
+_LETTER = 0.62  # width of a letter relative to the font size, above DejaVu's average
 
 
 def pyplot() -> Any:
@@ -59,7 +59,7 @@ def texts(categories: Sequence[Any]) -> list[str]:
         if alike[name] > 1:
             seen[name] += 1
             names[index] = f"{name} #{seen[name]}"
-    return [name.replace("$", r"\$") for name in names]  # not the start of a formula
+    return [name.replace("$", r"\$") for name in names]  # escaped, because $ begins a formula
 
 
 def labels(names: Sequence[Any]) -> list[str]:
@@ -151,7 +151,7 @@ class Ticks(NamedTuple):
         index = np.arange(len(self.positions))
         if self.period is None:
             index = index[::step]
-        else:  # leave room at the end for the first name of the next repetition
+        else:  # room for the first name of the next repetition
             within = index % self.period
             keep = (within % step == 0) & (self.period - within >= step)
             index = index[keep]

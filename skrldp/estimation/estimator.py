@@ -257,26 +257,6 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         check_is_fitted(self)
         return self._own
 
-    def covariance(self, columns: Any = None, *, part: str = "all") -> Floats:
-        """Covariance matrix of the shares of :meth:`marginal`.
-
-        Parameters
-        ----------
-        columns, part : optional
-            As in :meth:`marginal`.
-
-        Returns
-        -------
-        array of shape (k, k)
-            NaN for categories without a standard error.
-
-        Raises
-        ------
-        ValueError
-            If the mechanism has no such columns, or there are too many categories.
-        """
-        return self.marginal(columns, part=part).covariance()
-
     def drift_test(self) -> DriftTest:
         """Test whether those who reported come from the public table's population.
 

@@ -1,4 +1,4 @@
-"""Fits and figures for the tests of displays."""
+"""Fits, and what is painted of their displays."""
 
 import itertools
 import warnings
@@ -19,26 +19,13 @@ from skrldp import (
 )
 
 matplotlib = pytest.importorskip("matplotlib")
-
-
 matplotlib.use("Agg")
-
-
 plt = pytest.importorskip("matplotlib.pyplot")
 
-
 DISPLAYS = [EstimationErrorDisplay, MechanismDisplay]
-
-
 COUNTS = [120, 60, 90, 50, 140, 80]
-
-
 ROWS = [[s, u] for s in range(2) for u in range(3)]
-
-
 LONG = "A name of {:02d} sixty characters that costs $ and goes on, ça va?"
-
-
 LATIN = ["naïve\nÅ", "", "x_1^2", "$a$ $b$", "ΑΒΓ", None]
 
 

@@ -113,32 +113,28 @@ def test_blocks_against_reports():
     assert list(alone.curves) == ["Block"]
 
 
-def test_blocks_and_other_sanitizers_are_not_compared(sanitizers):
-    with pytest.raises(ValueError, match="compared with others of its"):
-        EstimationErrorDisplay.from_estimator(sanitizers | {"blocks": fitted_blocks()})
-    with pytest.raises(ValueError, match="Name columns= of one block"):
-        EstimationErrorDisplay.from_estimator(fitted_blocks())
-    with pytest.raises(ValueError, match="no block contains the columns"):
-        EstimationErrorDisplay.from_estimator(fitted_blocks(), columns=["age", "home", "job"])
-    with pytest.raises(TypeError, match="a sanitizer such as PolyOptSanitizer"):
-        EstimationErrorDisplay.from_table(fitted_blocks(), ROWS, sample_weight=COUNTS)
+@pytest.mark.parametrize(
+    ("curves", "options", "words"),
+    [
+        ({}, {}, "at least one curve"),
+        ({"a": ([1], [1])}, {"against": "k"}, "be one of 'n', 'eps'"),
+        ({"a": ([1, 2], [1])}, {}, "needs m numbers and errors of shape"),
+        ({"a": ([0], [1])}, {}, "needs positive x"),
+    ],
+)
+def test_bad_curves_are_refused(curves, options, words):
+    with pytest.raises(ValueError, match=words):
+        EstimationErrorDisplay(curves, **options)
 
 
-def test_bad_input(sanitizers):
-    with pytest.raises(ValueError, match="at least one curve"):
-        EstimationErrorDisplay({})
-    with pytest.raises(ValueError, match="be one of 'n', 'eps'"):
-        EstimationErrorDisplay({"a": ([1], [1])}, against="k")
-    with pytest.raises(ValueError, match=r"needs m numbers and errors of shape"):
-        EstimationErrorDisplay({"a": ([1, 2], [1])})
-    with pytest.raises(ValueError, match="needs positive x"):
-        EstimationErrorDisplay({"a": ([0], [1])})
-    with pytest.raises(ValueError, match="dict of sanitizers is empty"):
-        EstimationErrorDisplay.from_estimator({})
-    with pytest.raises(ValueError, match="n must contain"):
-        EstimationErrorDisplay.from_estimator(sanitizers, n=[])
-    with pytest.raises(TypeError, match="a fitted sanitizer is needed"):
-        EstimationErrorDisplay.from_estimator({"a": 1})
+def test_what_is_no_sanitizer_of_the_table_is_refused(sanitizers):
     other = SRRSanitizer(1.0, sensitive=0).fit([["x", "y"], ["z", "w"]])
-    with pytest.raises(ValueError, match="the secrets of the mechanism"):
-        EstimationErrorDisplay.from_estimator(sanitizers | {"other": other})
+    for named, error, words in (
+        ({}, ValueError, "dict of sanitizers is empty"),
+        ({"a": 1}, TypeError, "a fitted sanitizer is needed"),
+        (sanitizers | {"other": other}, ValueError, "the secrets of the mechanism"),
+        (sanitizers | {"blocks": fitted_blocks()}, ValueError, "compared with others of its"),
+        (fitted_blocks(), ValueError, "Name columns= of one block"),
+    ):
+        with pytest.raises(error, match=words):
+            EstimationErrorDisplay.from_estimator(named)

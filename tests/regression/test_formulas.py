@@ -46,59 +46,43 @@ def no_code(monkeypatch):
 
 ATTACKS = [
     "ill ~ {age + 0*np._pytesttester.os.system('id')}",
-    "ill ~ {[__import__('os').system('id')][0]()}",
     "ill ~ age + {(lambda: __import__('os').system('id'))()}",
     "ill ~ np._pytesttester.os.system('id')",
-    "ill ~ np.log(age)",
     "ill ~ age.values",
     "ill ~ I(age.__class__.__bases__[0].__subclasses__())",
-    "ill ~ I(__import__('os').system('id'))",
     "ill ~ __import__('os')",
     "ill ~ I(`my job`.__class__)",
-    "ill ~ I(age)[0]",
     "ill ~ age[0]",
     "ill ~ [age ~ happy]",
-    "ill ~ I([x for x in (1, 2)])",
     "ill ~ I((lambda: 1)())",
     "ill ~ I(eval('1'))",
     "ill ~ eval(log)",
     'ill ~ float(\'__import__("os").system("id")\')',
-    "ill ~ C(age, contr.treatment('os'))",
     "ill ~ C(age, Treatment(__import__('os').system('id')))",
     "ill ~ C(age, levels=[20])",
     "ill ~ I('a' * 999999999)",
     "ill ~ I(age * 'a')",
     "ill ~ I(`my job` == __import__)",
     "ill ~ log(age, age)",
-    "ill ~ log(*age)",
     "ill ~ log(**age)",
     "ill ~ log(age, out=age)",
-    "ill ~ log(age, reference=2)",
-    "ill ~ maximum(age, 1, age)",
     "ill ~ log(age := 3)",
-    "ill ~ log(age if happy else 3)",
     "ill ~ log(f'{age}')",
     "ill ~ I(b'a' == `my job`)",
-    "ill ~ I(age) `my job`(1)",
     "ill ~ `my job`('a')",
     "ill ~ `__import__('os').system('id')`",
     "ill ~ `\\`{age.__class__}`",
     "ill ~ 'os.system(1)':age",
     "ill ~ I(age)\\",
     "ill ~ I(age ^ 2)",
-    "ill ~ %age",
     "ill ~ age %in% happy",
     "ill ~ I(age)\n~ {1}",
-    "ill ~ I(age) # {1}",
     "ill ~ log(age); os",
     "ill ~ \ufb02oat(age)",  # which NFKC makes float
     "ill ~ I(age' )} {1 + 1} '",
     "ill ~ I(age == ')' ) + {1}",
-    "ill ~ I(`my job` == 'no category')",
-    "ill ~ I(`my job` > 'a')",
     "ill ~ I(age & happy)",
     "ill ~ poly(age, 2)",
-    "ill ~ hashed(age)",
     "ill ~ age**99999999",
     "ill ~ I(" + "(" * 3000 + "age" + ")" * 3000 + ")",
     "ill ~ I(" + "1+" * 3000 + "age)",
@@ -106,9 +90,6 @@ ATTACKS = [
     "ill ~ I(age + 1" + "0" * 400 + ")",
     "I(age",
     "ill ~ I()",
-    "ill ~ `1`",
-    "ill ~ `Intercept` + age",
-    "ill ~ log(age) + `log(age)`",
 ]
 
 
@@ -179,10 +160,8 @@ def test_the_reference_category_is_the_first_or_the_given_one(estimator):
 KINDS = {
     "pandas": lambda frame: frame,
     "pandas string": lambda frame: frame.astype({"my job": "string"}),
-    "pandas pyarrow string": lambda frame: frame.astype({"my job": "string[pyarrow]"}),
     "pandas Arrow text": lambda frame: _arrow(frame).to_pandas(types_mapper=pd.ArrowDtype),
     "pandas category": lambda frame: frame.astype({"my job": "category", "age": "category"}),
-    "pyarrow": lambda frame: _arrow(frame),
     "polars": lambda frame: pytest.importorskip("polars").from_arrow(_arrow(frame)),
 }
 FORMULA = "ill ~ C(age) + `my job` + C(happy) + log"
@@ -216,11 +195,6 @@ def test_predictions_invent_nothing(kind, estimator):
         if kind == "pandas" or name != "log":  # other libraries have no columns of mixed types
             with pytest.raises(ValueError, match=rf"column '{name}' has in row 5 a value .* not "):
                 result.predict(KINDS[kind](unseen.astype({"age": "Int64", "happy": int})))
-
-
-def test_a_column_may_be_called_like_the_argument_of_treatment():
-    terms = read_terms("y ~ log(reference) + C(x, Treatment(reference=2))")
-    assert terms.columns(terms.calls) == ["y", "reference", "x"]
 
 
 def test_predictions_take_numbers_where_the_mechanism_has_bins():
