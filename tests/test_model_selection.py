@@ -101,14 +101,6 @@ def test_which_parameter_is_eps():
         smallest_eps()(found | {"params": [{"eps": "1"}, {"eps": 3}]})
 
 
-def test_without_parentheses():
-    """The search hands `cv_results_` to whatever it was given; its figures are not printed."""
-    search = GridSearchCV(SRRSanitizer(sensitive=0), {"eps": [1.0, 2.0]}, refit=smallest_eps, cv=2)
-    with pytest.raises(ValueError, match=r"write refit=smallest_eps\(\)") as caught:
-        search.fit(X)
-    assert len(str(caught.value)) < 100
-
-
 @pytest.mark.parametrize("cls", [SRRSanitizer, IRSanitizer, RobustMSESanitizer])
 def test_a_default_set_has_no_parameters(cls):
     grid = {"uncertainty__beta": [0.01, 0.05]}

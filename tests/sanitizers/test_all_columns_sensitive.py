@@ -23,7 +23,6 @@ from skrldp import (
 )
 from skrldp.client import load
 from skrldp.design.subset_optimum import optimal_response
-from skrldp.estimation import expected_std_error
 
 ALL = [GRRSanitizer, SRRSanitizer, PolyOptSanitizer, AOptimalSanitizer, NonRobustSanitizer]
 TABLE = pd.DataFrame(
@@ -75,18 +74,6 @@ def test_most_information_is_the_staircase_optimum():
     for cls in (PolyOptSanitizer, NonRobustSanitizer):
         best = optimal_response(COUNTS, 0.8).information
         assert fitted(cls).mutual_information_ == pytest.approx(best, rel=1e-5)
-
-
-def test_variances_are_those_of_the_estimates():
-    sanitizer = fitted(AOptimalSanitizer, random_state=0)
-    named = [category for _, category in sanitizer.targets_]
-    assert named == list(sanitizer.mechanism_.secrets)
-    planned = expected_std_error(sanitizer, 1_000, ["ill", "income"])
-    np.testing.assert_allclose(planned.ravel() ** 2 * 1_000, sanitizer.variances_, rtol=0.02)
-    reports = sanitizer.transform(pd.concat([RECORDS] * 20))
-    shares = FrequencyEstimator(sanitizer).fit(reports).marginal(["ill", "income"]).to_frame()
-    error = shares["unbiased"] - sanitizer.joint_.probabilities.ravel()
-    assert (np.abs(error) < 5 * np.sqrt(sanitizer.variances_ / 20_000)).all()
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,13 @@ import pytest
 from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sanitizer_fits import LIBRARIES, frame_of
+from sanitizer_fits import LIBRARIES, SANITIZERS, frame_of, make
 from sklearn import config_context
 
 from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
-    IRSanitizer,
-    LikelihoodRatioSet,
-    NonRobustSanitizer,
-    PolyOptSanitizer,
-    RobustMSESanitizer,
     SRRSanitizer,
-    client,
 )
 
 pytestmark = pytest.mark.filterwarnings(
@@ -34,17 +28,6 @@ def _quick():
 
 
 ENCODINGS = ["symbol", "onehot", "posterior", "cells"]
-SANITIZERS = {
-    "GRR": GRRSanitizer(2.0),
-    "SRR": SRRSanitizer(2.0),
-    "IR": IRSanitizer(2.0),
-    "PolyOpt": PolyOptSanitizer(2.0, uncertainty=LikelihoodRatioSet(region="lower")),
-    "PolyOpt on U": PolyOptSanitizer(
-        2.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
-    ),
-    "NonRobust": NonRobustSanitizer(2.0),
-    "RobustMSE": RobustMSESanitizer(2.0, distance="hamming"),
-}
 
 
 def same(found, expected):
@@ -60,13 +43,13 @@ def same(found, expected):
 
 # Every sanitizer in some container, and one sanitizer in all of them.
 PAIRS = list(zip(SANITIZERS, ("numpy", "polars") * len(SANITIZERS), strict=False))
-PAIRS += [(next(iter(SANITIZERS)), library) for library in [*LIBRARIES, "list"]]
+PAIRS += [(GRRSanitizer, library) for library in [*LIBRARIES, "list"]]
 
 
-@pytest.mark.parametrize(("kind", "library"), list(dict.fromkeys(PAIRS)))
-def test_decoding_is_what_transform_would_have_written(kind, library):
+@pytest.mark.parametrize(("cls", "library"), list(dict.fromkeys(PAIRS)))
+def test_decoding_is_what_transform_would_have_written(cls, library):
     X = frame_of(library)
-    sanitizer = SANITIZERS[kind].set_params(sensitive=1, random_state=7, encode=None).fit(X)
+    sanitizer = make(cls, eps=2.0, sensitive=1, random_state=7).fit(X)
     symbols = sanitizer.set_params(encode="symbol").transform(X)
     for encode in ENCODINGS:
         expected = sanitizer.set_params(encode=encode).transform(X)
@@ -96,17 +79,6 @@ def test_every_container_of_symbols(reports):
     assert found.index.equals(series.index) and list(found.columns) == ["s", "u"]
     assert found.to_numpy().tolist() == expected
     same(sanitizer.decode(series.to_frame()), found)
-
-
-def test_what_clients_send_is_decoded():
-    X = frame_of("pandas")
-    sanitizer = SRRSanitizer(1.0, sensitive="ill", random_state=3).fit(X)
-    device = client.load(sanitizer.mechanism_.to_json(), random_state=3)
-    found = sanitizer.set_output(transform="pandas").decode(device.report_many(X))
-    expected = sanitizer.transform(X).reset_index(drop=True)
-    pd.testing.assert_frame_equal(
-        found.astype(object).fillna(-1), expected.astype(object).fillna(-1), check_dtype=False
-    )
 
 
 @pytest.mark.parametrize(

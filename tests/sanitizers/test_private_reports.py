@@ -335,23 +335,6 @@ def test_blocks_of_tables_without_names_are_columns_by_their_places():
         assert sanitizer.transform(people[:9]).shape == (9, 2)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"blocks": "pairs"}, r"exactly the columns \[.*'ill'.*give the pilot"),
-        ({"sensitive": ["ill", "age"]}, "exactly the columns"),
-        ({"categories": {**COLUMNS, "job": [1, 2]}}, "exactly the columns"),
-        ({"categories": {**COLUMNS, "age": [20, 40]}}, "categor"),
-        ({"observer_columns": "age"}, "exactly the columns"),
-        ({"base": AOptimalSanitizer(min_frequency="auto")}, "min_frequency needs"),
-    ],
-)
-def test_what_reports_of_blocks_cannot_replace_is_refused(block_pilot, options, words):
-    with pytest.raises(ValueError, match=words) as error:
-        BlockSanitizer(**{"sensitive": "ill", "categories": COLUMNS, **options}).fit(block_pilot)
-    assert len(str(error.value)) <= 250
-
-
 def test_reports_in_two_phases_leak_at_most_both_epsilons(pilot):
     later = AOptimalSanitizer(eps=0.7, sensitive="ill", categories=ANSWERS).fit(pilot)
     claims = pilot.mechanism_.claims, later.mechanism_.claims
