@@ -210,48 +210,47 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def print_scores(results: Sequence[tuple[Mutant, str]]) -> float:
+    """Print how many mutants of each room were noticed; return the share of all."""
+    judged = [(mutant.room, result) for mutant, result in results if not mutant.harmless]
+    noticed = Counter(room for room, result in judged if result == "killed")
+    everywhere = Counter(room for room, _ in judged)
+    print()
+    for room, number in sorted(everywhere.items()):
+        print(f"{room:20} {noticed[room]} of {number} were noticed ({noticed[room] / number:.1%})")
+    score = noticed.total() / len(judged) if judged else 1.0
+    print(f"{'all':20} {noticed.total()} of {len(judged)} were noticed ({score:.1%})")
+    return score
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options, everything = options_of(arguments), read()
     if complaints := [text for mutant in everything if (text := wrong(mutant))]:
         print("The list is not true any more:", *complaints, sep="\n")
         return 2
     mutants = chosen(everything, options)
-    found: Counter[str] = Counter()
-    refuted, start = [], time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
-        folders: SimpleQueue[Path] = SimpleQueue()
-        for process in range(options.processes):
-            folders.put(copy_of_the_package(Path(name) / str(process)))
-        if not options.unchecked:
-            folder = folders.get()
-            check_unchanged(mutants, folder)
+    folders: SimpleQueue[Path] = SimpleQueue()
+
+    def judge(mutant: Mutant) -> tuple[Mutant, str]:
+        folder, start = folders.get(), time.perf_counter()
+        try:
+            result, test = outcome(mutant, folder, options.timeout)
+        finally:
             folders.put(folder)
+        kind = "harmless" if mutant.harmless else result
+        print(f"{kind:9} {time.perf_counter() - start:5.0f} s {mutant}  {test}", flush=True)
+        return mutant, result
 
-        def judge(mutant: Mutant) -> tuple[Mutant, str, str, float]:
-            folder, begun = folders.get(), time.perf_counter()
-            try:
-                return (
-                    mutant,
-                    *outcome(mutant, folder, options.timeout),
-                    time.perf_counter() - begun,
-                )
-            finally:
-                folders.put(folder)
-
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        copies = [copy_of_the_package(Path(name) / str(n)) for n in range(options.processes)]
+        if not options.unchecked:
+            check_unchanged(mutants, copies[0])
+        for folder in copies:
+            folders.put(folder)
         with ThreadPoolExecutor(options.processes) as pool:
-            for mutant, result, how, seconds in pool.map(judge, mutants):
-                kind = "harmless" if mutant.harmless else result
-                found[kind] += 1
-                if mutant.harmless and result == "killed":
-                    refuted.append(mutant)
-                print(f"{kind:9} {seconds:5.0f} s {mutant}  {how}", flush=True)
-    judged = found["killed"] + found["survived"]
-    score = found["killed"] / judged if judged else 1.0
-    harmless = sum(bool(mutant.harmless) for mutant in everything)
-    print(
-        f"\n{found['killed']} of {judged} were noticed ({score:.1%}). Of the {len(everything)} in "
-        f"the list {harmless} are harmless. {time.perf_counter() - start:.0f} s"
-    )
+            results = list(pool.map(judge, mutants))
+    score = print_scores(results)
+    refuted = [mutant for mutant, result in results if mutant.harmless and result == "killed"]
     if refuted:
         print("A test notices these, so they are not harmless:", *refuted, sep="\n")
     return 0 if score >= WANTED and not refuted else 1
