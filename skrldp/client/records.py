@@ -91,15 +91,16 @@ class RecordReader:
 
         Shapes: `records` (n, k). Returns (n,): in the smallest unsigned dtype.
         """
-        return self._coded(self._columns(records), draws)
-
-    def _coded(self, columns: dict[int, Any], draws: Draws | None) -> NDArray[Any]:
-        """Combine the parts' members into cells."""
-        members = [
-            part.indices([columns[index] for index in part.places], draws) for part in self._parts
-        ]
+        members = self._members(records, draws)
         secrets = members[0] if len(members) > 1 else np.zeros_like(members[0])
         return combine(secrets, members[-1], self._shape)
+
+    def _members(self, records: Any, draws: Draws | None) -> list[NDArray[Any]]:
+        """Find the members of each part; refuse what is unknown in any column."""
+        columns = self._columns(records)
+        return [
+            part.indices([columns[index] for index in part.places], draws) for part in self._parts
+        ]
 
     @property
     def known(self) -> dict[Any, list[Any] | Numbers]:
@@ -258,10 +259,7 @@ class BlockReader(RecordReader):
 
         Shapes: `records` (n, k); returns arrays (n,). `draws` are for rounding numbers.
         """
-        columns = self._columns(records)
-        members = [
-            part.indices([columns[index] for index in part.places], draws) for part in self._parts
-        ]
+        members = self._members(records, draws)
         if self._has_secret:
             return members[0], members[1:]
         return np.zeros_like(members[0], np.uint8), members

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import few_iterations
-from fuzz_verify import bound_together
 
 from skrldp import (
     AllDistributions,
@@ -175,58 +174,3 @@ def test_every_place_states_the_same_claims(tmp_path, monkeypatch):
             assert witnessed(sanitizer) == [one.eps for part in parts for one in part]
         seen.append((type(sanitizer).__name__, beta))
     assert len({kind for kind, _ in seen}) >= 5 and len({beta for _, beta in seen}) > 3
-
-
-def changes():
-    """Changes of fields of claims: the way to the field, its new value, whether that is less."""
-    less, more = 0.98, 1.5
-    for place, name in ((0, "eps"), (1, "eps"), (2, "eps"), (3, "eps")):
-        yield (place, name), lambda eps: eps * less, False
-        # Readers refuse a claim beyond that for all distributions, which claim 3 may equal.
-        yield (place, name), lambda eps: eps * 1.01, None if place == 3 else True
-    for place in (0, 1):
-        for name in ("single", "pair"):
-            yield (place, "around", name), lambda number: number * more, False
-        yield (place, "around", "pair"), lambda number: number * less, None
-        yield (place, "around", "drift"), lambda number: number + 0.1, False
-        yield (place, "around", "n_records"), lambda number: number + 1, False
-        yield (place, "around", "set"), lambda _: "renyi", False
-        yield (place, "secret"), lambda _: [], False
-        yield (place, "known"), lambda _: [0], False
-        yield (place, "around"), lambda _: "all", False
-    yield (2, "known"), lambda _: [2], True  # it follows
-    yield (3, "known"), lambda _: [], None
-
-
-def test_a_changed_claim_is_refused_or_claims_less():
-    """Fields that no text can show are listed by the verdict; no other may be changed."""
-    with warnings.catch_warnings(), few_iterations(30):
-        warnings.simplefilter("ignore")
-        options = {
-            "sensitive": "ill",
-            "observer_columns": "sex",
-            "eps_worst_case": 3.0,
-            "categories": GIVEN,
-        }
-        fitted = PolyOptSanitizer(1.0, **options).fit(TABLE)
-    text, counts = fitted.mechanism_.to_json(), counts_to_json(fitted.joint_)
-    texts = text, counts, fitted.certificate_.witness()
-    honest = verify(*texts)
-    assert honest.holds, honest.message
-    claims = json.loads(text)["claims"]
-    tried = set()
-    for path, change, is_less in changes():
-        fields = json.loads(text)
-        held = fields["claims"]
-        for key in path[:-1]:
-            held = held[key]
-        held[path[-1]] = change(held[path[-1]])
-        for one in fields["claims"]:
-            one["attained"] = 0.0
-            one.pop("asked", None)
-        verdict = verify(*bound_together(json.dumps(fields), *texts[1:]))
-        tried.add(path[-1])
-        assert is_less is None or verdict.holds == is_less, (path, verdict.message)
-    every = {name for one in claims for name in one}
-    every |= {name for one in claims if one["around"] != "all" for name in one["around"]}
-    assert every - tried <= {*honest.stated}

@@ -3,8 +3,6 @@
 Which libraries and types hold the same values is tried whole in ``tests/table``.
 """
 
-import datetime
-
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ import pytest
 from skrldp import Mechanism
 from skrldp.batches import Reporter
 from skrldp.client import load
-from skrldp.table.learned_categories import learn
 
 KEY = bytes(range(32))
 
@@ -37,32 +34,6 @@ def reports(mechanism, table):
         "each": [client.report({name: value}) for value in rows[name].to_list()],
         "batch": reporter(arrow.to_arrow())["report"].to_pylist(),
     }
-
-
-DAYS = [datetime.date(2020, 1, 1), datetime.date(2020, 2, 29)]
-MIDNIGHTS = [datetime.datetime(day.year, day.month, day.day) for day in DAYS]
-COLUMNS_OF_DAYS = {
-    "pandas datetime64": pd.to_datetime(pd.Series(DAYS)),
-    "polars dates": pl.Series(DAYS),
-    "arrow timestamps": pa.array(MIDNIGHTS, pa.timestamp("ns")),
-}
-
-
-@pytest.mark.parametrize("categories", [DAYS, MIDNIGHTS], ids=["days", "midnights"])
-@pytest.mark.parametrize("name", COLUMNS_OF_DAYS)
-def test_a_day_is_its_midnight_whatever_a_library_makes_of_it(name, categories):
-    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[name.split()[0]]
-    table = make({"s": [0, 1], "u": COLUMNS_OF_DAYS[name]})
-    codec, codes = learn(table, sensitive="s", categories={"u": categories})
-    assert codec.values == tuple(categories) and codes.values.tolist() == [0, 1]
-    assert codec.decode([1, 0], like=table).shape == (2, 2)
-    learned, _ = learn(table, sensitive="s")
-    other = pd.DataFrame({"s": [1, 0], "u": categories[::-1]})
-    assert learned.encode(other).values.tolist() == [1, 0]
-    assert set(map(tuple, reports(telling(categories), table).values())) == {(0, 1)}
-    later = pd.DataFrame({"s": [0], "u": [datetime.datetime(2020, 1, 1, 1)]})
-    with pytest.raises(ValueError, match="categories"):
-        codec.encode(later)
 
 
 HOLES = {
