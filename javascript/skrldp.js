@@ -1,24 +1,24 @@
 /**
- * The client of skrldp where JavaScript runs: it loads the JSON of a mechanism, or of a manifest of mechanisms for
- * blocks of columns, and turns records into reports.
- * `docs/client.md` describes the JSON, `README.md` how to use the client, and `skrldp.d.ts` the types. It refuses
- * what the Python client refuses. In what was read from JSON, a bigint is a whole number, and a number is one with
- * a fraction or an exponent: 1 and 1.0 are one category, but they are written differently, and 1.0 is no weight.
+ * The client of skrldp for JavaScript: it loads the JSON of a mechanism, or of a manifest of mechanisms for blocks of
+ * columns, and turns records into reports. `docs/client.md` describes the JSON, `README.md` how to use the client, and
+ * `skrldp.d.ts` the types. It refuses what the Python client refuses, for the same reasons. Values that were read from
+ * JSON are bigints if they are written as integers, and numbers if they have a fraction or an exponent, because 1 and
+ * 1.0 are the same category but are written differently, and 1.0 is not a weight.
  */
 const [DOMAIN, ROUNDING] = ["report", "rounding"].map((what) => encoded(`skrldp keyed ${what}, version 1\0`));
 const [MOST_CHARACTERS, MOST_BRACKETS, MOST_COMMAS, MOST_CELLS] = [2 ** 28, 2 ** 22, 17 * 2 ** 20, 1e6];
 const [FORMAT, MANIFEST] = ["skrldp-mechanism", "skrldp-manifest"];
 const [MOST_SYMBOLS, MOST_BLOCKS, LEAST_KEY, CAPACITY] = [2 ** 16, 10_000, 16, 2 ** 32]; // key: bytes
-const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
+const HALF_PAIR = /\p{Surrogate}/u; // a lone surrogate, which is not valid text
 
-/** Load a mechanism or a manifest that reports records; `skrldp.d.ts` says what the options are. */
+/** Load a mechanism or a manifest that reports records; `skrldp.d.ts` describes the options. */
 export async function load(text, options = {}) {
   checkKeys(options, [], ["permanentKey", "digest"], "the options of load", fail);
   if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
   if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers offer it only to pages served over HTTPS.");
   const [isPermanent, secret] = ["permanentKey" in options, options.permanentKey];
-  const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // all equal: never filled
+  const isKey = isOctets(secret) && secret.length >= LEAST_KEY && new Set(secret).size > 1; // or never filled
   if (isPermanent && !isKey) fail(`permanentKey must be a Uint8Array: at least ${LEAST_KEY} random bytes.`, TypeError);
   const { canonical, stated, reporterOf, rounded, refuseFalseClaims } = read(text);
   refuseFalseClaims();
@@ -27,7 +27,7 @@ export async function load(text, options = {}) {
   const digest = Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("");
   if ("digest" in options && options.digest !== digest) fail(`this is a different mechanism: its digest is ${digest}.`);
   const tapeOf = isPermanent && (await tapes(subtle, secret, DOMAIN, hash));
-  const roundings = new Map(); // of each column with knots, the tapes of persons
+  const roundings = new Map(); // for each column with knots, the tapes of people
   for (const column of isPermanent ? rounded : [])
     roundings.set(column, await tapes(subtle, secret, ROUNDING, await hashOf(column)));
   const fresh = () => new DataView(crypto.getRandomValues(new Uint8Array(8)).buffer);
@@ -50,9 +50,9 @@ export async function load(text, options = {}) {
 
 // --- JSON ----------------------------------------------------------------------------------------------
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|:|-[-+.eE\d]+|(?<!\d)(?:\d+[.eE][-+.eE\d]*|\d{16,})/g; // what needs care
-const LONG = /(?<!\d)\d{4301}/; // more digits than Python's whole numbers may have
+const LONG = /(?<!\d)\d{4301}/; // more digits than Python reads as an integer
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
-/** Parse JSON with exact numbers; refuse infinite ones, keys that repeat and half surrogate pairs. */
+/** Parse JSON with exact numbers; refuse infinite ones, duplicate keys and half surrogate pairs. */
 function parse(text) {
   let [keys, colons] = [0, 0];
   const mark = (token) => {
@@ -112,7 +112,7 @@ const MOMENTS = { date: `^${DAY}$`, time: `^()${TIME}${ZONE}$`, datetime: `^${DA
 const [SECOND, A_DAY] = [1_000_000n, 86_400_000_000n]; // in microseconds, as all times
 const [FIRST, END] = [microseconds("0001-01-01"), microseconds("9999-12-31") + A_DAY];
 const OTHER = keyOf("other"); // the value that stands for rare and unknown values
-/** A text that values share if they are one category: 1, 1.0 and true are. Undefined for what is none. */
+/** A string that equal categories share, as 1, 1.0 and true do; undefined for values that cannot be categories. */
 function keyOf(value, depth = 2) {
   if (value === null) return "null";
   if (typeof value === "string") return `text ${value}`;
@@ -144,7 +144,7 @@ function microseconds(day, clock = "00:00:00") {
   const at = Date.parse(`${day}T${clock}Z`);
   return !isNaN(at) && new Date(at).toISOString() === `${day}T${clock}.000Z` ? BigInt(at) * 1000n : undefined;
 }
-/** The key of a date as the midnight at which it begins, and the reverse: libraries differ in the type of a day. */
+/** The key of a date as its midnight, or of a midnight as its date, because libraries differ in the type of a day. */
 const inOtherType = (key) => key.replace(/^date (.*)$|^datetime (.*)T00:00:00$/s, (_, day, midnight) =>
   day ? `datetime ${day}T00:00:00` : `date ${midnight}`);
 const keyOfInstant = (at) => `${at >= FIRST && at < END ? "instant" : "beyond"} ${at}`;
@@ -154,9 +154,9 @@ const OUT_OF_RANGE = "a date or duration is out of range: in UTC, it is not from
 
 // --- Mechanisms ----------------------------------------------------------------------------------------
 /**
- * Read a mechanism or a manifest: `canonical` is the one text that it is written as, `stated` what a client says of it.
+ * Read a mechanism or a manifest: `canonical` is its only written form, `stated` what a client exposes.
  * `reporterOf` checks a record; the function that it returns draws, given a function from numbers to random octets.
- * `refuseFalseClaims` compares the claims with what the weights alone show; `verify.js` has other means.
+ * `refuseFalseClaims` compares the claims with what the weights alone show; `verify.js` also uses proofs.
  */
 export function read(text) {
   const fields = parse(text);
@@ -173,9 +173,9 @@ export function read(text) {
   };
   return { canonical, stated: statedOf(mechanism), reporterOf, rounded, refuseFalseClaims };
 }
-/** What a client says of a mechanism. */
+/** The properties of a mechanism that a client exposes. */
 function statedOf({ columns, secrets, values, observe, claims, symbols, numbers }) {
-  let names; // of the reports: there may be a million, so they are listed when they are asked for
+  let names; // of the reports; listed on demand, because there may be a million
   return {
     ...plain({ columns, secrets, values, observe, numbers: writtenNumbers(columns, numbers) }),
     ...plain({ claims, eps: claims?.[0].eps }),
@@ -187,7 +187,7 @@ function statedOf({ columns, secrets, values, observe, claims, symbols, numbers 
 function checkVersion({ version = null }, what, known) {
   if (version !== known) fail(`this ${what} has version ${show(version)}; this release reads version ${known}.`);
 }
-/** Check a mechanism and take it apart. */
+/** Check a mechanism and return its parts. */
 function readMechanism(fields, mayBePublic = false) {
   if (fields?.format !== FORMAT) fail(`not a mechanism: the JSON lacks format='${FORMAT}'.`);
   checkVersion(fields, "mechanism", 5n);
@@ -242,7 +242,7 @@ function readWeights({ symbols, observe = "all", weights, denominator_bits, secr
   const wrong = table[0].findIndex((_, cell) => sumOf(cell) !== 2 ** bits);
   if (wrong >= 0) damaged(`the weights of column ${wrong} do not sum to 2**${bits}`);
   const draw = (cell, tape) => drawByAlias(table.map((row) => row[cell]), tape);
-  const [a2, some] = [values.length, isBlind ? secrets.slice(0, 2) : secrets]; // alike, where S is not seen
+  const [a2, some] = [values.length, isBlind ? secrets.slice(0, 2) : secrets]; // all secrets are alike if S is not seen
   const rows = () => table.map((row) => some.map((_, s) => (isBlind ? row : row.subarray(s * a2, (s + 1) * a2))));
   return { draw, symbols: () => symbols, body: { symbols, observe: isBlind ? observe : undefined, weights }, rows };
 }
@@ -258,7 +258,7 @@ function readBlocks({ blocks, denominator_bits: bits, secrets, values }) {
   if (sum !== 1n << bits) damaged(`the weights of each cell sum to ${sum}, not to 2**${bits}`);
   const symbols = () => secrets.flatMap((secret) => values.map((value) => [secret, value]));
   const [own, foreign] = [blocks.slice(0, 2), blocks.slice(2)].map((two) => two.slice(0, a2).map(Number));
-  const rows = () => [[own, foreign, foreign].slice(0, a1)]; // all reports are like this one
+  const rows = () => [[own, foreign, foreign].slice(0, a1)]; // stands for all reports
   return { draw: (cell, tape) => drawByBlocks(blocks, bits, a1, a2, cell, tape), symbols, body: { blocks }, rows };
 }
 function checkIntegers(numbers, where) {
@@ -296,8 +296,8 @@ function checkedOthers(others, values) {
   return others;
 }
 
-// --- What estimates need of the public table -----------------------------------------------------------
-/** Check counts of cells, which no report and no digest depends on. */
+// --- What estimates need from the public table ---------------------------------------------------------
+/** Check the public counts of cells, on which neither reports nor digests depend. */
 function checkPublic(it, height, width, cut) {
   if (!isObject(it)) malformed("public must be an object");
   checkKeys(it, ["counts"], ["records", "size", "numbers"], "public");
@@ -316,7 +316,7 @@ function checkPublic(it, height, width, cut) {
   const isWhole = listed(numbers, "public numbers").length === cut?.length && numbers.some((own) => own !== null);
   if (!isWhole || !numbers.every((own, n) => own === null || isOfColumn(own, cut[n]))) malformed("public numbers");
 }
-/** Whether public means and their variances are of a column's bins, or the variance of rounding of its knots. */
+/** Whether means and variances match a column's bins, or a variance of rounding its knots. */
 function isOfColumn(own, column) {
   if (!isObject(own) || !column || (column.edges && column.scale !== "number")) return false;
   const isSpread = (it) => typeof it === "number" && it >= 0;
@@ -337,7 +337,7 @@ function checkPublicOfBlocks(it, parts) {
 }
 
 // --- Manifests -----------------------------------------------------------------------------------------
-/** Check the mechanisms of blocks of columns, and the weights by which a person's block is drawn. */
+/** Check the mechanisms of blocks of columns, and the weights with which blocks are drawn. */
 function readManifest(fields) {
   checkVersion(fields, "manifest", 2n);
   checkKeys(fields, ["format", "version", "weights", "mechanisms"], ["public"], "it");
@@ -379,7 +379,7 @@ function blockReporter(parts, slots, { columns, observe }, known, secret, { cate
     memberReader(alone(places.get(keyOf(name))), false, categories, [other]),
   );
   const finders = [...secret, ...ofU];
-  const firsts = []; // number of the first cell of each block among those of all: 0 is the choice of the block
+  const firsts = []; // index of each block's first cell among all cells, from 1; 0 is the choice of the block
   parts.reduce((first, part, block) => (firsts[block] = first) + part.secrets.length * part.values.length, 1);
   const pick = pickerOf({ columns, observe }, true);
   return (record) => {
@@ -407,7 +407,7 @@ function numbersOfBlocks(parts, columns) {
   }
   return columns.map(([name]) => found.get(keyOf(name)).own);
 }
-/** The columns that all blocks have, S, or the others of a block: all of them, where nothing is left of U. */
+/** The columns of S, which all blocks have, or a block's other columns; all columns if all are sensitive. */
 const isWhole = ({ columns }) => columns.every(([, flag]) => flag);
 const namesOf = (part, isShared) =>
   part.columns.filter(([, flag]) => (flag && !isWhole(part)) === isShared).map(([name]) => name);
@@ -499,7 +499,7 @@ function readOneOfNumbers(entry) {
   const labels = names.slice(1).map((name, n) => `[${names[n]}, ${name})`);
   return { [kind]: points, isClipped, limits, scale, categories: kind === "edges" ? labels : points };
 }
-/** What a value is compared as: a number, a date without a time zone, a moment with one, or nothing. */
+/** The scale on which a value is compared: number, date without a time zone, or moment with one. */
 function scaleOf(value) {
   if (["number", "bigint", "boolean"].includes(typeof value)) return "number";
   if (value instanceof Date) return "moment";
@@ -507,7 +507,7 @@ function scaleOf(value) {
   if (!["date", "datetime"].includes(kind) || keyOfMoment(value) === undefined) return undefined;
   return kind === "datetime" && content.match(MOMENTS.datetime)[4] ? "moment" : "date";
 }
-/** A number, or microseconds since 1970; undefined for what is missing, infinite, or of another kind. */
+/** A number, or microseconds since 1970; undefined if missing, infinite or on a different scale. */
 function positionOf(value, scale) {
   if (scaleOf(value) !== scale) return undefined;
   if (scale === "number") {
@@ -524,14 +524,14 @@ function positionOf(value, scale) {
 }
 const isShort = (it) => !it?.datetime || /\+00:00$|T(?!00:00:00$)[\d:.]+$/.test(it.datetime);
 const edgeName = (it) => (isObject(it) ? (it.date ?? it.datetime.replace("T", " ")) : write(it));
-/** As they are written in JSON: null where a column has none. */
+/** Bins and knots in their written form; null for a column without any. */
 const writtenNumbers = (columns, numbers) =>
   columns.map((_, place) => {
     const { edges, knots, isClipped } = numbers?.[place] ?? {};
     if (!edges && !knots) return null;
     return { ...(edges ? { edges } : { knots }), ...(isClipped && { outside: "clip" }) };
   });
-/** Make the function from values to categories: labels of bins, or knots; null, which is neither, for what has none. */
+/** Make the function from values to categories: labels of bins, or knots; null for values outside all of them. */
 function numberReader(columns, numbers = []) {
   const cut = [...columns.keys()].filter((place) => numbers[place]);
   const nameOf = (place) => write([columns[place][0], numbers[place].knots]);
@@ -564,7 +564,7 @@ const FIGURES = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pa
 const OF_BALLS = ["finite-sample", "survey", "given"];
 const RULES = { renyi: ["chi2", ...OF_BALLS], "likelihood-ratio": ["asymptotic", ...OF_BALLS] };
 RULES.box = ["reports", "reports-asymptotic"];
-const UNITS = 8192n; // bounds of a box are whole numbers of 1/8192
+const UNITS = 8192n; // bounds of a box are multiples of 1/8192
 const OF_SETS = ["n_records", "n_values", "values_from"];
 /** Read what the maker claims to have proven, in nats; keys are in canonical order. */
 function readClaims(found, columns) {
@@ -594,11 +594,11 @@ function readClaim(claim, columns) {
   if (eps > asked) wrongClaim(`eps=${write(eps)} must be at most asked=${write(asked)}`);
   return { secret, known, asked, eps, attained, around: readSet(claim.around) };
 }
-/** Refuse claims for all distributions, and to observers who know all of U, that are lower than what weights attain. */
+/** Refuse claims, for all distributions or for observers who know U, that are lower than what the weights attain. */
 function checkClaims(claims, rows, columns, nValues) {
   const ratio = (upper, lower) => (upper > lower ? upper / lower : 1); // 0 / 0 is 1
   let [everywhere, givenU] = [1, 1];
-  for (const parts of rows.filter(({ length }) => length > 1)) { // of each report, the weights by secret
+  for (const parts of rows.filter(({ length }) => length > 1)) { // the weights of one report, by secret
     const most = parts.map((part) => part.reduce((a, b) => Math.max(a, b)));
     const least = parts.map((part) => part.reduce((a, b) => Math.min(a, b)));
     const first = least.indexOf(least.reduce((a, b) => Math.min(a, b)));
@@ -616,7 +616,7 @@ function checkClaims(claims, rows, columns, nValues) {
     const isAll = known === "all" || (nOthers && known.length === nOthers);
     const isEverywhere = known.length === 0 && (around === "all" || nValues === 1);
     const attained = Math.log(isAll ? givenU : isEverywhere ? everywhere : 1);
-    // By more than rounding:
+    // A difference larger than rounding errors:
     const isFalse = attained === Infinity || eps < attained - 4 * Number.EPSILON * (1 + attained);
     const where = around === "all" ? " for all distributions" : "";
     const claimed = `it claims eps <= ${eps}${where}`;
@@ -645,7 +645,7 @@ function readSet(around) {
   const told = reports?.map(({ mechanism, counts }) => ({ mechanism, counts }));
   return { set, ...figures, rule, beta, n_records, n_values, values_from, lower, upper, reports: told };
 }
-/** Whether bounds from reports have a conditional of each secret, and state so many reports. */
+/** Whether bounds from reports admit a conditional for each secret, and their counts sum to n_records. */
 function isBoxOf({ lower, upper, reports, n_records }) {
   const isWhole = (row) => Array.isArray(row) && row.every((x) => typeof x === "bigint" && x >= 0n);
   const isTable = (rows) => Array.isArray(rows) && rows.every(isWhole);
@@ -668,8 +668,8 @@ const nats = (it, name) =>
   isFinite(real(it)) && real(it) >= 0 ? Number(it) : wrongClaim(`${name}=${show(it)} must be a finite number >= 0`);
 
 // --- Records -------------------------------------------------------------------------------------------
-/** Make the function that takes a record apart, or refuses it; it returns a function from places to their values. */
-// A manifest does not hold the order of its table's columns: its arrays are read only where names are places.
+/** Make the function that checks a record and returns a function from column indices to values. */
+// A manifest does not state the order of its table's columns, so arrays are read only if names are indices.
 function pickerOf({ columns, observe }, isManifest = false) {
   const isPlaces = [...columns.keys()].every((place) => columns.some(([name]) => name === BigInt(place)));
   const order = columns.map(([name], place) => (isManifest ? Number(name) : place));
@@ -690,13 +690,13 @@ function pickerOf({ columns, observe }, isManifest = false) {
     return (place) => values.get(place);
   };
 }
-/** Make the function that finds a record's cell, given the values of the columns' places. */
+/** Make the function that finds a record's cell, given the function from column indices to values. */
 function cellReader({ columns, secrets, values, observe }, others) {
   const findU = memberReader(columns, false, values, others);
   const findS = observe === "all" ? memberReader(columns, true, secrets) : () => 0;
   return (valueAt) => findS(valueAt) * values.length + findU(valueAt);
 }
-/** Make the function that finds the number of a record's secret, or of its value of U. */
+/** Make the function that finds the index of a record's secret, or of its value of U. */
 function memberReader(columns, isSecret, members, others) {
   const places = [...columns.keys()].filter((place) => columns[place][1] === isSecret);
   const titles = places.map((place) => show(columns[place][0]));
@@ -727,13 +727,13 @@ const NOT_TOGETHER = "the mechanism knows each value, but not together";
 const NO_CATEGORY = "holds a value that cannot be a category: these are strings, numbers, booleans, dates or missing";
 const ROUNDED = "numbers of 2^53 or more may be rounded, and its categories are such integers; pass a BigInt";
 const isLarge = (number) => Math.abs(number) >= 2 ** 53 && isFinite(number);
-/** How texts may differ that people take for the same. */
+/** Ways in which strings differ that people regard as equal. */
 const WAYS = [
   ["how accents are encoded (Unicode NFC)", (text) => text.normalize("NFC")],
   ["letter case", (text) => text.toLowerCase()],
   ["outer spaces", (text) => text.trim()],
 ];
-/** Say how a text differs from one that is known, if in one way alone. */
+/** State how a string differs from a known one, if in one way only. */
 function hintOf(value, texts) {
   const isNear = ([, key]) => typeof value === "string" && texts.some((text) => key(text) === key(value));
   const way = WAYS.find(isNear);
@@ -757,7 +757,7 @@ function drawByAlias(weights, tape) {
     alias[taker] = donors[donor];
     taken -= surplus[taker];
     for (; given <= taken && donor < donors.length - 1; given += surplus[donors[++donor]]) {
-      thresholds[donors[donor]] = CAPACITY + given - taken; // the next donor makes up for what this one lacks
+      thresholds[donors[donor]] = CAPACITY + given - taken; // the next donor supplies the rest
       alias[donors[donor]] = donors[donor + 1];
     }
   }
@@ -765,13 +765,13 @@ function drawByAlias(weights, tape) {
   const slot = (isWide ? tape.getUint16(0, true) : tape.getUint8(0)) & (slots.length - 1);
   return tape.getUint32(isWide ? 2 : 1, true) < thresholds[slot] ? slot : alias[slot];
 }
-/** Draw by inversion: the kind of report (own secret or not, own value or not), then one of this kind. */
+/** Draw by inversion: the kind of report (same secret or not, same value or not), then a report of this kind. */
 function drawByBlocks(blocks, bits, a1, a2, cell, tape) {
   let [rest, kind] = [tape.getBigUint64(0, true) >> (64n - bits), 0];
   const width = () => (kind & 1 ? a2 - 1 : 1);
   const mass = () => blocks[kind] * BigInt((kind & 2 ? a1 - 1 : 1) * width());
   for (; rest >= mass(); kind++) rest -= mass();
-  const rank = Number(rest / blocks[kind]); // within its kind: how far it is from the record's own cell
+  const rank = Number(rest / blocks[kind]); // distance from the record's cell, within its kind
   const secret = (Math.floor(cell / a2) + (kind >> 1) + Math.floor(rank / width())) % a1;
   return secret * a2 + (((cell % a2) + (kind & 1) + (rank % width())) % a2);
 }
@@ -790,8 +790,8 @@ const listed = (it, where) => (Array.isArray(it) ? it : malformed(`${where} must
 const malformed = (what) => fail(`the mechanism is malformed: ${brief(what)}.`);
 const damaged = (what) => fail(`the mechanism is damaged: ${what}.`);
 const refuse = (what) => fail(`${what}. Nothing was reported.`);
-/** Characters that a reader does not see, and that control a terminal or reorder a line. */
-const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu; // but joiners, which scripts need
+/** Invisible characters, which may control a terminal or reorder a line. */
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu; // except joiners, which some scripts need
 function fail(message, Kind = Error) {
   throw new Kind(message.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0).toString(16)}}`));
 }
@@ -812,14 +812,14 @@ function checkNames(names, where) {
     seen.set(key, name);
   }
 }
-/** What was read as JavaScript has it: whole numbers up to 2^53 are numbers, and nothing can be changed. */
+/** Convert to plain JavaScript: integers up to 2^53 become numbers, and everything is frozen. */
 function plain(value) {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return Object.freeze(value.map(plain));
   if (!isObject(value)) return value ?? null;
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)])));
 }
-/** A function to the random bytes that a key, a mechanism's hash, a number and a person determine: a CBC-MAC. */
+/** Make the function to the bytes that a key, a mechanism's hash, a number and a person determine, by a CBC-MAC. */
 async function tapes(subtle, secret, domain, hash) {
   const hmacKey = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const derived = await subtle.sign("HMAC", hmacKey, Uint8Array.from([...domain, ...hash]));
@@ -830,10 +830,10 @@ async function tapes(subtle, secret, domain, hash) {
     const first = [(BigInt(letter.charCodeAt(0)) << 56n) | BigInt(number), value];
     first.forEach((half, place) => new DataView(blocks.buffer).setBigUint64(8 * place, half));
     const made = await subtle.encrypt({ name: "AES-CBC", iv: new Uint8Array(16) }, key, blocks);
-    return new DataView(made, blocks.length - 16, 16); // behind it is the padding's block
+    return new DataView(made, blocks.length - 16, 16); // before the block of padding
   };
 }
-/** Write an id: a whole number of 64 bits, or its digits, by its value; other texts, and bytes, by their length. */
+/** Write an id: integers of 64 bits and their digits by value, other strings and bytes with their length. */
 function written(id) {
   if (id.length === 0) refuse("an id is empty, perhaps because it is missing: pass a different id for each person");
   if (isOctets(id)) return { letter: "b", value: BigInt(id.length), octets: id };

@@ -1,21 +1,21 @@
 /**
- * Checks a proof of privacy where JavaScript runs, from a mechanism, public counts and a witness, in whole numbers.
- * It is `skrldp/certificate/_verify.py`, function by function, with the same verdicts: the same report and pair fail
- * first. It needs no floating point, and refuses what `skrldp.js` refuses to read. The mechanism's JSON has what is
- * claimed: integers, ε, and the set of distributions. The witness has multipliers, and nothing hangs on their being
- * right: by Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in
- * units of 2^-128. In what was read from JSON, a bigint is a whole number and a Fraction has a point or an exponent.
+ * Checks a proof of privacy in JavaScript, from a mechanism, public counts and a witness, with integers alone. It
+ * follows `skrldp/certificate/_verify.py` function by function and reaches the same verdicts: the same report and pair
+ * fail first. It uses no floating point, and refuses what `skrldp.js` refuses to read. The mechanism's JSON has the
+ * claims: integers, ε, and the set of distributions. The witness has multipliers, which need not be right, because by
+ * Theorem 37 (docs/proofs.md) any of them give a bound, and bad ones merely show nothing. Numbers are in units of
+ * 2^-128. In what was read from JSON, integers are bigints, and numbers with a point or an exponent are Fractions.
  */
 import { read as readStrictly } from "./skrldp.js";
 
 const BITS = 128n;
-const WORK = BITS + 32n; // inside of functions, whose errors are many times smaller than a unit
+const WORK = BITS + 32n; // within functions, so that their errors are far below one unit
 const ONE = 1n << BITS;
-const MOST_EPS = 700n; // beyond, a claim says nothing
-const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim, and others that are only stated
+const MOST_EPS = 700n; // a larger ε would claim nothing
+const SHOWN = ["secret", "known", "eps", "around"]; // fields of a claim; the others are only stated
 const OF_BOX = ["drift", "lower", "upper"];
 const NUMBERS = { renyi: ["alpha", "radius"], "likelihood-ratio": ["single", "pair", "drift"], box: OF_BOX };
-const UNITS = 8192n; // bounds of a box are whole numbers of 1/8192
+const UNITS = 8192n; // bounds of a box are multiples of 1/8192
 const STATED = ["asked", "attained", "rule", "beta", "n_values", "values_from", "reports"];
 const MECHANISM = { "skrldp-mechanism": 5 };
 const MANIFEST = { "skrldp-manifest": 2 };
@@ -23,11 +23,11 @@ const HEAD = ["format", "version"];
 const OF_TABLE = ["secrets", "values", "counts", "records"];
 const [OF_MATRIX, OF_BLOCKS] = [["symbols", "weights", "observe"], ["blocks"]];
 const OF_MECHANISM = [...HEAD, "columns", "secrets", "values", "denominator_bits", "other", "numbers", "claims"];
-const HALF_PAIR = /\p{Surrogate}/u; // of surrogates: no text
+const HALF_PAIR = /\p{Surrogate}/u; // a lone surrogate, which is not valid text
 
 class NotShown extends Error {}
 
-/** Check that a mechanism is as private as it claims; `verify.d.ts` says what is given and what comes back. */
+/** Check that a mechanism is as private as it claims; `verify.d.ts` describes parameters and results. */
 export async function verify(mechanism, counts, witness, { eps = null, reports = 1 } = {}) {
   try {
     const asked = eps === null ? null : real(decimal(String(eps)), "eps", MOST_EPS);
@@ -97,7 +97,7 @@ const write = (float) => (Number.isInteger(float) ? `${float}.0` : String(float)
 const product = (first, second) => first.flatMap((a) => second.map((b) => [a, b]));
 
 // --- Logarithms and exponentials -----------------------------------------------------------------------
-/** 2 atanh of a ratio in [0, 1/3] in units of 2^-WORK; some hundreds less. */
+/** 2 atanh of a ratio in [0, 1/3] in units of 2^-WORK; a few hundred units below. */
 function twiceAtanh(numerator, denominator) {
   const ratio = (numerator << WORK) / denominator;
   const square = (ratio * ratio) >> WORK;
@@ -134,7 +134,7 @@ function exp(y) {
     [term, i] = [((term * rest) >> WORK) / i, i + 1n];
   }
   for (let squaring = 0; squaring < 8; squaring++) total = (total * total) >> WORK;
-  // Of the 2^WORK or more, some 2^20 may be wrong: k and the squarings multiply a few units.
+  // Of 2^WORK units or more, about 2^20 may be wrong, because k and the squarings multiply a few units.
   const error = (total >> (BITS + 8n)) + 1n;
   const shifted = (x, by) => (by >= 0n ? x << by : x >> -by);
   const ends = [total - error, -total - error].map((x) => shifted(x, k - (WORK - BITS)));
@@ -253,7 +253,7 @@ function need(condition, message) {
 const isFraction = (value) => value instanceof Fraction;
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !isFraction(value);
 
-/** A field that must be there. */
+/** A required field. */
 function field(fields, name) {
   if (!isObject(fields) || !Object.hasOwn(fields, name)) throw new TypeError(`no ${name}`);
   return fields[name];
@@ -262,7 +262,7 @@ function list(value) {
   if (!Array.isArray(value)) throw new TypeError("no list");
   return value;
 }
-/** A number of JSON as a fraction. */
+/** A JSON number as a fraction. */
 function fraction(value) {
   if (typeof value !== "bigint" && !isFraction(value)) throw new TypeError("no number");
   return isFraction(value) ? value : new Fraction(value);
@@ -273,14 +273,14 @@ function real(value, what, most = 10n ** 300n) {
   need(number.n >= 0n && number.n <= most * number.d, `${what} is not a number from 0 to ${said}.`);
   return number;
 }
-/** A text that two values share if they are the same; 1 and 1.0 are different names. */
+/** A string that equal values share; 1 and 1.0 are different names. */
 function repr(value) {
   if (isFraction(value)) return value.d === 1n ? `${value.n}.0` : `${value.n}/${value.d}`;
   if (Array.isArray(value)) return `[${value.map(repr).join(", ")}]`;
   if (isObject(value)) return `{${Object.entries(value).map((entry) => entry.map(repr).join(": ")).join(", ")}}`;
   return typeof value === "bigint" ? String(value) : `${JSON.stringify(value)}`.replace(HIDDEN, escaped);
 }
-/** Characters that control a terminal or reorder a line: a stranger may have chosen the names. */
+/** Characters that control a terminal or reorder a line, because a stranger may have chosen the names. */
 const HIDDEN =
   /[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 const escaped = (hidden) =>
@@ -306,7 +306,7 @@ function parse(text) {
   };
   const numberOf = (digits) => {
     if (/[.eE]/.test(digits)) return decimal(digits);
-    if (digits.length > 4300) throw new TypeError("too many digits"); // for Python's whole numbers
+    if (digits.length > 4300) throw new TypeError("too many digits"); // Python reads no longer integers
     return BigInt(digits);
   };
   const revive = (value) => {
@@ -317,7 +317,7 @@ function parse(text) {
     keys += entries.length;
     return Object.fromEntries(entries.map(([key, item]) => [key.slice(1), revive(item)]));
   };
-  JSON.parse(text); // for the grammar
+  JSON.parse(text); // checks the grammar
   const found = revive(JSON.parse(text.replace(TOKENS, mark)));
   need(colons === keys, "duplicate key.");
   return found;
@@ -334,7 +334,7 @@ async function read(text, forms) {
   const decoded = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
   const found = parse(decoded);
   needForm(found, forms);
-  const mark = decoded.indexOf(',"public":'); // no text contains it: quotes are escaped there
+  const mark = decoded.indexOf(',"public":'); // no string contains it, because quotes are escaped there
   const hashed = mark < 0 ? data : new TextEncoder().encode(`${decoded.slice(0, mark)}}`);
   const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", hashed));
   return [found, Array.from(hash, (octet) => octet.toString(16).padStart(2, "0")).join("")];
@@ -361,7 +361,7 @@ function needKeys(fields, known) {
   const strange = keys.find((key) => !known.includes(key));
   need(strange === undefined, `there is an unknown field, ${repr(strange)}.`);
 }
-/** The names of the columns, and the places of the secret ones and of the others. */
+/** The names of the columns, and the indices of the sensitive ones and of the others. */
 function columnsOf(own) {
   if (!isObject(own)) throw new TypeError("no mechanism");
   needKeys(own, [...OF_MECHANISM, ...(Object.hasOwn(own, "blocks") ? OF_BLOCKS : OF_MATRIX)]);
@@ -379,14 +379,14 @@ function columnsOf(own) {
   }
   return { names, places: places[0], others: places[1] };
 }
-/** Check that blocks protect the same secret, and are drawn by weights that add up. */
+/** Check that blocks have the same secret, and weights with the right sum. */
 function checkTogether(own) {
   needKeys(own, [...HEAD, "weights", "mechanisms", "public"]);
   const [shared, blocks] = [[], []];
   for (const one of list(field(own, "mechanisms"))) {
     needForm(one, MECHANISM);
     const { names, places, others } = columnsOf(one);
-    const block = others.length ? others : places; // where all columns are secret, they are the block
+    const block = others.length ? others : places; // if all columns are sensitive, they are the block
     const alphabet = others.length ? one.secrets : one.values;
     const common = others.length ? places.map((place) => names[place]) : [];
     shared.push(repr([common, alphabet, Object.hasOwn(one, "observe") ? one.observe : "all"]));
@@ -427,7 +427,7 @@ function rowsOf(own, a1, a2) {
   need(fits, "the weights' sum is wrong.");
   return rows;
 }
-/** Numbers of the combinations of some columns of an alphabet. */
+/** Indices of the combinations of some columns of an alphabet. */
 function codesOf(names, several, places) {
   const found = new Map();
   return names.map((name) => {
@@ -437,13 +437,13 @@ function codesOf(names, several, places) {
     return found.get(key);
   });
 }
-/** Whether an object has all of some fields, and no others but those of more. */
+/** Whether an object has all required fields, and no others except the optional ones. */
 function hasFields(fields, needed, more) {
   const names = isObject(fields) ? Object.keys(fields) : list(undefined);
   const every = new Set([...needed, ...more]);
   return needed.every((name) => Object.hasOwn(fields, name)) && names.every((name) => every.has(name));
 }
-/** Refuse a set that states anything but its numbers, and what is only stated. */
+/** Refuse a set with fields other than its numbers and those that are only stated. */
 function checkSet(said, names) {
   const isChecked = hasFields(said, ["rule", "beta"], ["set", "n_records", ...STATED.slice(2, 6), ...names]);
   need(isChecked, "a set has an unchecked field.");
@@ -489,7 +489,7 @@ function setOf(said, tables) {
   const budget = new Fraction(order > 0 ? high - ONE : ONE - low, ONE);
   return { alpha, budgets: [budget, budget, NONE] };
 }
-/** All that is claimed, each with groups of cells of its own; the first at `eps` if that is given. */
+/** All claims, each with its groups of cells; the first at `eps` if that is given. */
 function statementsOf(own, tables, eps) {
   const [claims, secrets, values] = ["claims", "secrets", "values"].map((name) => field(own, name));
   const [a1, a2] = [secrets.length, values.length];
@@ -519,7 +519,7 @@ function statementsOf(own, tables, eps) {
     const alone = found.length ? "all distributions" : "one report";
     const about = isAlone ? `${subject}, ${alone}` : `${subject} to those who know ${observer}`;
     const least_eps = eps !== null && !found.length ? eps : bound;
-    const groups = new Map(); // of cells; those are compared whose secrets differ and whose known values do not
+    const groups = new Map(); // groups of cells are compared if their secrets differ and their known values are equal
     for (const [s, u] of product(range(a1), range(a2))) {
       const codes = [s, value[u]];
       const { cells } = groups.get(codes.join()) ?? groups.set(codes.join(), { codes, cells: [] }).get(codes.join());
@@ -585,7 +585,7 @@ function partOf(own, open, eps, reports) {
   const seen = tables.map((table) => table.map((n) => n > 0n));
   need(seen[0].includes(true) && seen[0].join() === seen.at(-1).join(), "the counts do not match.");
   const first = reports === 1 && eps !== null ? field(list(field(own, "claims"))[0], "eps") : null;
-  if (first !== null && eps.compare(real(first, "eps", MOST_EPS)) >= 0) eps = null; // what is stated says more
+  if (first !== null && eps.compare(real(first, "eps", MOST_EPS)) >= 0) eps = null; // the stated claim is stronger
   let statements = statementsOf(own, tables, eps);
   let rows = rowsOf(own, a1, a2);
   const sets = own.claims.map(({ around }) => around).filter((around) => around !== "all");
