@@ -4,16 +4,13 @@ Statistical tests have a fixed key; each would fail right code with probability 
 one.
 """
 
-import hashlib
-import hmac
 import pickle
-import re
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keyed_tapes import DIGEST, KEY, same_id, tape, written
 from scipy import stats
 
 from skrldp.design.closed_form import srr
@@ -26,35 +23,6 @@ from skrldp.sampling.random_bits import (
 )
 
 FALSE_ALARM = 1e-9
-KEY = bytes(range(32))
-DIGEST = hashlib.sha256(b"some mechanism").hexdigest()
-
-
-def same_id(person):
-    """The integer that a text is an id of, or the id as it is."""
-    if isinstance(person, str) and re.fullmatch("0|-?[1-9][0-9]*", person):
-        return int(person) if -(2**63) <= int(person) < 2**64 else person
-    return person
-
-
-def written(cell, person):
-    """A cell and an id in blocks of 16 bytes, from the description alone."""
-    person = same_id(person)
-    if isinstance(person, int):
-        letter = b"i" if person >= 0 else b"n"
-        return letter + cell.to_bytes(7, "big") + (person % 2**64).to_bytes(8, "big")
-    octets = person.encode() if isinstance(person, str) else person
-    letter = b"s" if isinstance(person, str) else b"b"
-    first = letter + cell.to_bytes(7, "big") + len(octets).to_bytes(8, "big")
-    return first + octets + bytes(-len(octets) % 16)
-
-
-def tape(cell, person, key=KEY, digest=DIGEST):
-    """The tape of one row: a library's CBC encryption, of which the last block counts."""
-    domain = b"skrldp keyed report, version 1\0"
-    derived = hmac.new(key, domain + bytes.fromhex(digest), hashlib.sha256).digest()
-    encryptor = Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor()
-    return encryptor.update(written(cell, person))[-16:]
 
 
 def ids_of(persons, gap=b""):
