@@ -51,20 +51,6 @@ class WorstPairs(Batch):
         """The numbers that, added to the rows, make them private for these pairs, shape (m,)."""
         return shifts_of(self.bound, self.eps)
 
-    @property
-    def odds_room(self) -> Floats:
-        """The height for a violation by exp(ε), shape (m,)."""
-        return odds_factor(self.eps) / np.expm1(np.minimum(self.eps, LARGEST_EXPONENT))
-
-    def per_row(self, n_rows: int) -> Floats:
-        """Greatest height of each row; 0 for a row without entries.
-
-        Shapes: returns (n_rows,).
-        """
-        greatest = np.zeros(n_rows)
-        np.maximum.at(greatest, self.row, self.shifts)
-        return greatest
-
 
 # Relative rounding error of combining two bounds. Twice as much would raise proved bounds by about
 # 1e-15.
