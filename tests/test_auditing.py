@@ -152,21 +152,6 @@ def test_planted_faults_are_found(fault, base, found_by, words):
     assert f"FAILED: {', '.join(faults(found))}" in repr(found)
 
 
-def test_a_fault_that_the_bound_sees():
-    """Without any noise a report rules a secret out, and the bound grows as log(n)."""
-
-    class Bare(GRRSanitizer):
-        def transform(self, X):
-            super().transform(X)  # unknown values are refused
-            return np.asarray(X)
-
-    small, large = (audit(fitted(Bare), n=n, random_state=0) for n in (2_000, 50_000))
-    for found in (small, large):
-        assert set(faults(found)) == {"bound", "mechanism"}
-        assert found.bounds[0].counts[1] == 0
-    assert 3.0 < small.eps < large.eps - 2.0
-
-
 def test_a_seed_is_a_fault():
     found = faults(audit(fitted(GRRSanitizer, random_state=3), n=5_000, random_state=0))
     assert set(found) == {"random_state", "repeats"}
@@ -228,8 +213,8 @@ def test_frames_are_audited_with_all_their_columns():
 
 
 def test_many_cells_are_looked_at_in_part():
-    """Four weights rather than a matrix: 2,000 cells. False alarms: 1e-3."""
-    rows = [[s, u] for s in range(10) for u in range(200)]
+    """Four weights rather than a matrix: 3,000 cells. False alarms: 1e-3."""
+    rows = [[s, u] for s in range(30) for u in range(100)]
 
     class Noisy(GRRSanitizer):
         def transform(self, X):

@@ -70,17 +70,14 @@ def test_several_targets_stand_in_their_order():
         (Marginal(part="both"), "part='both' must be one of"),
         (Mean("job"), "column 'job' is not numeric"),
         (Mean("visits", weight=0.0), "the weight of Mean.* must be a positive number"),
-        (Mean("visits", weight=np.nan), "must be a positive number"),
-        (Mean("visits", weight=np.inf), "must be a positive number"),
         (Mean("visits", weight="much"), "must be a positive number"),
         (Linear(np.ones((4, 2))), r"of shape \(2, 4\).*they have shape \(4, 2\)"),
         (Linear(np.full((2, 4), np.nan)), "must be finite numbers"),
         (Linear([["a", "b"]]), "must be an array of numbers"),
-        (Linear(np.ones((0, 2, 4))), "nothing to estimate"),
         (Linear(np.zeros((2, 4))), "nothing to estimate"),
     ],
 )
-def test_messages(targets, message):
+def test_bad_targets_are_refused(targets, message):
     with pytest.raises(ValueError, match=message):
         read(targets)
 

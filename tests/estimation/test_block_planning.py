@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from block_tables import fitted_blocks, wide_table
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 
 from skrldp import (
     BlockEstimator,
@@ -13,7 +11,7 @@ from skrldp import (
     expected_std_error,
 )
 from skrldp.estimation import expected_std_error_of_mean
-from skrldp.model_selection import neg_std_error_scorer, smallest_n
+from skrldp.model_selection import neg_std_error_scorer
 
 TABLE = wide_table()
 ASKED = (("age", None), (["age", "job"], None), ("job", "home"), (["ill", "home"], None))
@@ -48,13 +46,6 @@ def test_pairs_have_the_errors_of_the_sanitizer():
     four = expected_std_error(sanitizer, 400, "age")
     np.testing.assert_allclose(four, expected_std_error(sanitizer, 100, "age") / 2.0)
     assert expected_std_error(sanitizer, 100, part="sensitive").shape == (2,)
-
-
-def test_the_least_number_of_reports_is_enough():
-    sanitizer = Pipeline([("blocks", FrozenEstimator(fitted_blocks()))])
-    n = smallest_n(sanitizer, 0.01, "age", by="job")
-    errors = [expected_std_error(sanitizer, one, "age", by="job").max() for one in (n, n - 1)]
-    assert errors[0] <= 0.01 < errors[1]
 
 
 def test_another_distribution_has_other_errors():

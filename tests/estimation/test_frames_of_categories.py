@@ -2,12 +2,10 @@
 
 import datetime as dt
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer
-from skrldp.table.codec import category_series
 
 DAYS = [dt.datetime(2020, 1, 1), dt.datetime(2021, 5, 5, 3)]
 # What a column holds, and the dtypes of pandas that hold it.
@@ -41,11 +39,3 @@ def test_columns_hold_the_categories(name):
         assert str(found.dtype).startswith(tuple(dtype.split("|"))), (kind, found.dtype)
         wanted = set(values)
         assert {None if pd.isna(one) else one for one in found} == wanted, kind
-
-
-def test_what_no_series_infers_is_kept():
-    for values in ([True, 2, None], [1, 2.5], [np.nan, 1], [None], [("a", 1), ("b", 2)]):
-        found = category_series(values)
-        assert [None if one is None or one != one else one for one in found.astype(object)] == [
-            None if one is None or one != one else one for one in values
-        ]

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits_of_counts import grr
+from scipy.optimize import minimize
+from scipy.special import softmax
 from scipy.stats import chi2, chi2_contingency
 
 from skrldp import (
@@ -55,6 +57,27 @@ def test_without_noise_independence_is_pearsons_test():
     assert whole.p_value == pytest.approx(expected.pvalue, abs=0.01)
     assert given.statistic == pytest.approx(sum(part.statistic for part in parts), rel=1e-6)
     assert (whole.degrees_of_freedom, given.degrees_of_freedom) == (expected.dof, 4)
+
+
+def test_the_score_statistic_is_that_of_the_likelihood_ratio():
+    """Of many reports by a mechanism whose noise mixes the tested differences with all else."""
+    rng = np.random.default_rng(2)
+    matrix = 0.5 * rng.dirichlet(np.full(6, 0.5), size=6).T + 0.5 * np.eye(6)
+    mechanism = Mechanism.from_matrix(matrix, (0, 1), "xyz")
+    mechanism = mechanism.named(None, [("s", True), ("u", False)])
+    population = np.outer([0.3, 0.7], [0.2, 0.5, 0.3]) + 0.003 * np.array([[1, -1, 0], [-1, 1, 0]])
+    counts = np.round(1e6 * mechanism.matrix @ population.ravel())
+    shares = counts / counts.sum()
+
+    def loss(logits):
+        p, q = softmax([0.0, logits[0]]), softmax([0.0, *logits[1:]])
+        report = mechanism.matrix @ np.outer(p, q).ravel()
+        return 2.0 * counts.sum() * float(shares @ np.log(shares / report))
+
+    best = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9})
+    found = fit(mechanism, counts).test_independence("s", "u")
+    assert found.degrees_of_freedom == 2
+    assert found.statistic == pytest.approx(best.fun, rel=0.03) and best.fun > 10.0
 
 
 def cycle():

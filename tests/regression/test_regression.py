@@ -208,12 +208,9 @@ def test_results_refuse_bad_questions(ask, message, small):
 def test_categories_that_are_written_as_strings_are_read_as_numbers(people):
     table = people[["ill", "job"]].assign(age=people["age"].astype(str))
     sanitizer = SRRSanitizer(eps=2.0, sensitive="ill").fit(table)
-    estimator = estimate(sanitizer, expected_counts(sanitizer, 1e13))
-    found = ols("float(age) ~ job", estimator)
-    np.testing.assert_allclose(found.params, smf.ols("age ~ job", people).fit().params, rtol=1e-4)
-    log = ols("log(float(age)) ~ job", estimator)
+    found = ols("log(float(age)) ~ job", estimate(sanitizer, expected_counts(sanitizer, 1e13)))
     expected = smf.ols("np.log(age) ~ job", people).fit().params
-    np.testing.assert_allclose(log.params, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found.params, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_other_estimates_are_refused(sanitizer, people):
@@ -221,8 +218,6 @@ def test_other_estimates_are_refused(sanitizer, people):
         logit("ill ~ age", FrequencyEstimator(sanitizer))
     with pytest.raises(TypeError, match="FrequencyEstimator or BlockEstimator, got DataFrame"):
         logit("ill ~ age", people)
-    with pytest.raises(TypeError, match="must be a text"):
-        logit(None, estimate(sanitizer, expected_counts(sanitizer, 1e6)))
 
 
 def test_coefficients_that_the_reports_do_not_determine_are_named(people):
@@ -298,5 +293,4 @@ def test_a_summary_reads_like_that_of_statsmodels(sanitizer):
     found = mnlogit("job ~ age", estimate(sanitizer, expected_counts(sanitizer, 1e5)))
     assert list(found.summary()) == ["coef", "std err", "z", "P>|z|", "[0.025", "0.975]"]
     assert list(found.params.index) == [(c, n) for c in "bc" for n in ("Intercept", "age")]
-    assert "multinomial logistic regression job ~ age, from 100,000 reports" in repr(found)
     assert found.predict().shape == (9, 2)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from block_tables import KNOWN, fitted_blocks, wide_table
 from conftest import few_iterations
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from skrldp import (
@@ -103,11 +102,6 @@ def test_warnings_stand_once_and_name_their_blocks():
     own.fit_transform(TABLE)
     assert sum("the same table" in text for text in privacy_report(own).warnings) == 1
     assert not any("the same table" in text for text in privacy_report(fitted()).warnings)
-
-
-def test_what_is_not_fitted_is_refused():
-    with pytest.raises(NotFittedError):
-        privacy_report(BlockSanitizer())
 
 
 def test_the_condition_of_beta_stands_beside_the_probability_of_all_sets():
