@@ -182,18 +182,6 @@ def test_equal_hashes_are_found_among_those_that_begin_alike(numbers, shift):
     assert arrow.any_twice(hashes) == (len(set(numbers)) < len(numbers))
 
 
-@pytest.mark.parametrize("n", [1000, 70_000])
-def test_one_of_many_ids_is_there_twice(n):
-    ids = [f"person {number}" for number in range(n)]
-    rng = np.random.default_rng(0)
-    for place in (*rng.integers(1, n, 3), n - 1):
-        ids[place], kept = ids[0], ids[place]
-        with pytest.raises(ValueError, match="more than one row of a batch: 'person 0'"):
-            reporter().report_batch(batch_of(person=ids))
-        ids[place] = kept
-    assert reporter().report_batch(batch_of(person=ids)).num_rows == n
-
-
 def test_hashes_that_agree_by_chance_are_no_duplicates(monkeypatch):
     monkeypatch.setattr(
         "skrldp.batches.reporter.hashes_of", lambda ids: np.zeros(len(ids), np.uint64)

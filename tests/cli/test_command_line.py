@@ -441,23 +441,3 @@ def test_the_command_starts_without_what_it_does_not_need(ready):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"skrldp {project['version']}\nUsage: skrldp")
     assert done.stdout.endswith("\nend\n")
-
-
-def test_shells_complete():
-    """A script that a shell can run; with it, words are completed."""
-
-    def asked(**more):
-        command = "import sys; from skrldp.cli import main; sys.exit(main())"
-        done = subprocess.run(
-            [sys.executable, "-c", command],
-            env={**os.environ, **more},
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    script = asked(_SKRLDP_COMPLETE="source_bash")
-    assert "_SKRLDP_COMPLETE=complete_bash" in script
-    words = {"COMP_WORDS": "skrldp es", "COMP_CWORD": "1"}
-    assert asked(_SKRLDP_COMPLETE="complete_bash", **words).split() == ["estimate"]

@@ -112,23 +112,6 @@ def test_an_empty_line_is_a_missing_value_of_a_single_column(tmp_path, writer):
             assert [row["x"] for row in rows_of(tmp_path / name)] == values
 
 
-def test_no_record_of_a_single_column_is_lost(call, folder):
-    """A fifth is missing, in design, report and verify; a missing report is an error."""
-    values = ["yes", "no", "no", None, "no"] * 100
-    (folder / "t.csv").write_bytes(lines_by("polars", values))
-    options = ("-s", "all", "-e", "1", "--sanitizer", "grr", "--public-counts", "counts.json")
-    assert call("design", "t.csv", *options, "-o", "m.json")[0] == 0
-    assert json.loads((folder / "m.json").read_text())["secrets"] == ["no", "yes", None]
-    assert np.sum(json.loads((folder / "counts.json").read_text())["counts"]) == 500
-    assert call("report", "m.json", "t.csv", "-o", "reports.csv")[0] == 0
-    assert len(read(folder / "reports.csv")) == 500
-    assert call("estimate", "m.json", "reports.csv", "-o", "shares.csv")[0] == 0
-    lines = (folder / "reports.csv").read_text().splitlines()
-    (folder / "reports.csv").write_text("\n".join([*lines[:8], "", *lines[8:]]))
-    code, _, err = call("estimate", "m.json", "reports.csv", "-o", "other.csv")
-    assert code == 2 and "reports.csv: row 7 (counted from 0) has no integer" in err
-
-
 def _split(rows):
     return any(end in (text or "") for row in rows for text in row.values() for end in "\r\n")
 
