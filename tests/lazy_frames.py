@@ -8,6 +8,7 @@ import datetime as dt
 import functools
 import itertools
 import math
+import re
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -129,7 +130,8 @@ def check_engine(make, at_hand=lambda frame: frame):
     for X in (lazy, eager):
         with pytest.raises(ValueError, match=r"more than 200.* 'text': 4; 'whole': 3") as e:
             learn(X, sensitive="s", max_cells=200)
-        messages.append(str(e.value))
+        # An engine stops counting beyond the limit, so that both state another lower bound.
+        messages.append(re.sub("at least [0-9,]+", "", str(e.value)))
     assert messages[0] == messages[1]
     with pytest.raises(TypeError, match=r"lazy frame.*call .*\(.*skrldp\.batches"):
         mechanism.transform(lazy)
