@@ -15,7 +15,8 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import _several_reports, prove_reports
-from skrldp.certificate._several_reports import distinct_rows, power
+from skrldp.certificate._several_reports import SeveralReports, distinct_rows, power
+from skrldp.certificate._views import LeakageBound
 from skrldp.sets.fitted_sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])
@@ -118,6 +119,13 @@ def test_what_cannot_be_enumerated_is_a_sum(monkeypatch):
             assert exact[enumerated - 1].eps_attained <= one.eps_attained <= best.eps
             there = leak(mechanism.matrix, one.distribution[None], k)[0]
             assert one.eps_attained <= there + 1e-9
+
+
+def test_sums_of_bounds_are_rounded_upwards():
+    for eps, eps_worst_case in np.sort(np.random.default_rng(0).random((200, 2)) * 3).tolist():
+        first = LeakageBound(eps, 0.0, np.ones((1, 1)))
+        several = SeveralReports(None, None, None, None, first, eps_worst_case, 0.0)
+        assert Fraction(several._composed(2)) >= Fraction(eps) + Fraction(eps_worst_case)
 
 
 def test_no_number_of_reports_is_too_large():
