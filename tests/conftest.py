@@ -1,4 +1,4 @@
-"""What the mathematical tests share: the definitions, written plainly and without the package."""
+"""What tests share: fixtures, and the definitions, written plainly and without the package."""
 
 import gc
 import itertools
@@ -49,7 +49,7 @@ ADULT_COLUMNS = [
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Have the garbage collector pass seldom, and not while tests are collected, which stay."""
+    """Run the garbage collector seldom, and not while tests are collected, because they stay."""
     gc.disable()
     try:
         return (yield)
@@ -59,20 +59,19 @@ def pytest_collection():
 
 
 def pairwise(*choices):
-    """Few combinations of one of each choice, in which every two of different choices meet."""
-    places = [range(len(one)) for one in choices]
-    every = list(itertools.product(*places))
-    met = {row: set(itertools.combinations(enumerate(row), 2)) for row in every}
-    left, chosen = set().union(*met.values()), []
-    while left:
-        best = max(every, key=lambda row: len(met[row] & left))
-        left -= met[best]
-        chosen.append(tuple(one[place] for one, place in zip(choices, best, strict=True)))
+    """Few combinations of the choices, in which every pair of options occurs."""
+    rows = itertools.product(*(range(len(options)) for options in choices))
+    pairs = {row: set(itertools.combinations(enumerate(row), 2)) for row in rows}
+    missing, chosen = set().union(*pairs.values()), []
+    while missing:
+        best = max(pairs, key=lambda row: len(pairs[row] & missing))
+        missing -= pairs[best]
+        chosen.append(tuple(options[i] for options, i in zip(choices, best, strict=True)))
     return chosen
 
 
 def few_iterations(number=2):
-    """Let designs end after so few iterations, to save time: they are private all the same."""
+    """Let designs end after a few iterations, to save time, because they are private anyway."""
     return mock.patch("skrldp.design.engine._MOST_ITERATIONS", number)
 
 
@@ -81,7 +80,7 @@ DESIGNS = {}
 
 @pytest.fixture
 def designs_once(monkeypatch):
-    """Solve the same problem of a design once, for tests of what is done with designs."""
+    """Solve equal design problems once, for tests that are not about the search."""
     from skrldp.design import engine
     from skrldp.sanitizers import optimal
 
@@ -132,7 +131,7 @@ def renyi(centre, distribution, alpha):
 
 
 def cost(p, distribution, alpha):
-    """What one conditional takes of the budget, before the weight of its secret (section 3)."""
+    """The budget that one conditional uses, before the weight of its secret (section 3)."""
     if alpha == 1.0:
         return renyi(p, distribution, 1.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -174,11 +173,11 @@ def on_the_boundary(centre, towards, alpha, radius, steps=70):
 
 
 def excess(region, rows, eps):
-    """By how much each row violates privacy at worst, as the region bounds it: (b,)."""
-    found = region.worst(rows, eps, above=0.0)
-    most = np.zeros(len(rows))
-    np.maximum.at(most, found.row, found.bound)
-    return most
+    """The largest violation of privacy by each row, as the region bounds it: (b,)."""
+    violations = region.worst(rows, eps, above=0.0)
+    largest = np.zeros(len(rows))
+    np.maximum.at(largest, violations.row, violations.bound)
+    return largest
 
 
 def random_directions(rng, count, size):

@@ -34,7 +34,8 @@ def sources(tmp_path_factory):
     """The unpacked sdist."""
     folder = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build("sdist", ROOT, folder)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # 3.11.2 has none
+        archive.extractall(folder)
     return folder / f"skrldp-{PROJECT['version']}"
 
 
