@@ -70,13 +70,10 @@ from skrldp.sanitizers.reports import (
     with_index_of,
 )
 from skrldp.sanitizers.warnings import (
-    warn_of_combinations,
-    warn_of_empty_values,
+    warn_before_design,
     warn_of_first_column,
-    warn_of_identifiers,
     warn_of_limits,
     warn_of_rare_values,
-    warn_of_weak_sets,
 )
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions
@@ -369,15 +366,8 @@ class BaseSanitizer(TableTransformer):
             known,
         )
         tables = [(item.region.uncertainty, item.joint or joint) for item in promise]
-        sets = [ball for ball, _ in tables]
-        warn_of_weak_sets(confidence_set, joint, tables)
         survey_told = told_of_survey(survey, joint, confidence_set, codes)
-        warn_of_identifiers(codec, joint)
-        if not getattr(uncertainty, "drift", 0.0):
-            warn_of_empty_values(joint, sets)
-        warned = warn_of_rare_values(joint, sets, codec, self._most_cells)
-        if joint.counts.size > self._slow_from and self.handle_unknown == "error":
-            warn_of_combinations(codec, self._most_cells)
+        warned = warn_before_design(self, uncertainty, confidence_set, joint, tables, codec)
 
         # The design: solved, rounded to integers and proved; then the mechanism with its claims.
         design = self._design(promise, confidence_set, named_record(joint, names, codec, numbers))

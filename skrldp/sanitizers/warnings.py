@@ -59,6 +59,30 @@ def explain_rare_cells(main_set: FittedSet, joint: JointDistribution) -> str:
     )
 
 
+def warn_before_design(
+    sanitizer: Any,
+    uncertainty: Any,
+    confidence_set: FittedSet,
+    joint: JointDistribution,
+    tables: Sequence[tuple[FittedSet, JointDistribution]],
+    codec: CellCodec,
+) -> bool:
+    """Warn about a public table, and the sets around it.
+
+    `tables` are the sets of all requirements, with their tables. Returns bool: whether learned
+    values were warned about.
+    """
+    sets, most_cells = [ball for ball, _ in tables], sanitizer._most_cells
+    warn_of_weak_sets(confidence_set, joint, tables)
+    warn_of_identifiers(codec, joint)
+    if not getattr(uncertainty, "drift", 0.0):
+        warn_of_empty_values(joint, sets)
+    warned = warn_of_rare_values(joint, sets, codec, most_cells)
+    if joint.counts.size > sanitizer._slow_from and sanitizer.handle_unknown == "error":
+        warn_of_combinations(codec, most_cells)
+    return warned
+
+
 def warn_of_weak_sets(
     main_set: FittedSet,
     joint: JointDistribution,
