@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from skrldp._typing import Floats
-from skrldp.alphabet.numbers import Bins, Knots
+from skrldp.alphabet.numbers import Knots
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.json_values import check_categories
 from skrldp.public_summary import PublicNumbers
@@ -20,6 +20,7 @@ from skrldp.sets.survey_effects import effective_records
 from skrldp.surveys.design import SurveyDesign, SurveySummary
 from skrldp.surveys.records import SurveyRecords, SurveyTotals, WeightSums, independent_part
 from skrldp.table.codec import CellCodec, Codes
+from skrldp.table.columns import given_categories
 from skrldp.table.numbers import summaries_of
 from skrldp.table.read import Table, lazy_frame, read_table
 from skrldp.table.select import (
@@ -275,17 +276,11 @@ def _refuse_shared_columns(sanitizer: Any) -> None:
 
 def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
     """Reject records without a secret, unless missing is among the declared categories."""
-    sensitive, categories = sanitizer.sensitive, sanitizer.categories
-    names = read_table(X).names
+    sensitive, names = sanitizer.sensitive, read_table(X).names
+    given = given_categories(sanitizer.categories, names)
     for position in resolve_columns(X, slice(1) if sensitive is None else sensitive, names=names):
-        declared: Any = ()
-        if isinstance(categories, dict):
-            declared = categories.get(names[position], ())
-        elif isinstance(categories, list):
-            declared = categories[position : position + 1][0] or ()
-        if isinstance(declared, Bins | Knots):
-            declared = ()
-        if any(value is None or value != value for value in declared):
+        listed = given[position]
+        if isinstance(listed, tuple) and None in listed:
             continue
         if n_missing := int(is_missing(X, [position]).sum()):
             raise ValueError(
