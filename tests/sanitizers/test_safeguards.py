@@ -203,7 +203,7 @@ def test_one_unseen_combination_spoils_no_search():
 def test_who_holds_larger_tables_is_named():
     """The numbers in the message are the sanitizers' own."""
     X = [[row % 2, f"a{row // 50}", f"b{row % 50}"] for row in range(2_500)]
-    words = r"at least 5,000 cells, .*IRSanitizer 4,000.*GRRSanitizer 1,000,000, BlockSanitizer"
+    words = r"at least 2,500 cells, .*IRSanitizer 4,000.*GRRSanitizer 1,000,000, BlockSanitizer"
     with pytest.raises(ValueError, match=words):
         PolyOptSanitizer(sensitive=0, categories="product").fit(X)
     classes = [getattr(skrldp, name) for name in skrldp.__all__ if name.endswith("Sanitizer")]
