@@ -485,52 +485,17 @@ _DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a val
 
 
 def minimise_by_price(problem: SupportProblem) -> Floats:
-    """Slacks for pairs, 1/2 < alpha < 1, by a root in the price of the shared budget.
+    """Slacks for pairs, 1/2 <= alpha < 1, by a root in the price of the shared budget.
 
     At a price each conditional has its own slack, the root of a decreasing function, and its
     h; the price is right when the h, weighted, add up to A. Slow, and sure: for the few problems
-    near 1/2 on which Newton fails.
+    near 1/2 on which Newton fails. At 1/2, where the dual function has a kink, the slacks are those
+    of an order nearby, which loosens bounds by at most 2e-9 of the range of q.
     """
-    log_weight = np.log(problem.weight)
-
-    def spent(price: Floats, slack: Floats) -> tuple[Floats, Floats]:
-        return _at_price(problem, log_weight + price[:, None], slack)
-
-    return _at_root(spent, problem.weight)
-
-
-def minimise_at_half(problem: SupportProblem) -> Floats:
-    """Slacks for pairs, alpha = 1/2, by a root in the level that both power means reach.
-
-    The dual function has a kink where the means, divided by the weights, are equal, and its
-    minimum lies there. With x = 1 / (slack + gap), the derivative along the kink is zero where the
-    weighted shares of variance, Var(x) / E(x^2), add up to what the budget takes off.
-    """
-    weight = problem.weight
-    log_taken = np.log(weight.sum(axis=1)) + np.log(-np.expm1(-problem.shrink))
-
-    def short(level: Floats, _: Floats) -> tuple[Floats, Floats]:
-        slack = _at_level(problem, weight * np.exp(level)[:, None])
-        inverse = 1.0 / (slack[..., None] + problem.gaps)
-        mean = np.einsum("ntu,ntu->nt", problem.p, inverse)
-        second = np.einsum("ntu,ntu->nt", problem.p, inverse**2)
-        variance = np.einsum("ntu,ntu->nt", problem.p, (inverse - mean[..., None]) ** 2)
-        # A conditional that is above the level without slack does not count.
-        share = np.where(slack <= FLOOR, 1.0, variance / second)
-        with np.errstate(divide="ignore"):
-            return np.log(slack), log_taken - np.log(np.einsum("nt,nt->n", weight, share))
-
-    return _at_root(short, weight)
-
-
-def _at_root(excess: Callable[[Floats, Floats], tuple[Floats, Floats]], weight: Floats) -> Floats:
-    """Slacks at the last points at which increasing functions were seen to be negative.
-
-    Shapes: `excess` of points (N,) and of log slacks (N, 2) to start from: log slacks and values
-    (N,); `weight` (N, 2); returns (N, 2).
-    """
-    low, high = (np.full(len(weight), end) for end in (-_WIDEST, _WIDEST))
-    solution, below = excess(low, np.log(weight) + low[:, None])
+    problem = replace(problem, alpha=max(problem.alpha, 0.5 + 1e-9))
+    log_weight, n = np.log(problem.weight), len(problem.weight)
+    low, high = np.full(n, -_WIDEST), np.full(n, _WIDEST)
+    solution, below = _at_price(problem, log_weight + low[:, None], log_weight + low[:, None])
     log_slack, above = solution, np.full(len(low), np.inf)
     was_short = np.ones(len(low), dtype=bool)
     for step in range(_MOST_POINTS):
@@ -538,7 +503,7 @@ def _at_root(excess: Callable[[Floats, Floats], tuple[Floats, Floats]], weight: 
             point = low - below * (high - low) / (above - below)
         chord = np.isfinite(point) & (step % 3 < 2) & (step < _CHORDS)
         point = np.clip(np.where(chord, point, (low + high) / 2.0), low, high)
-        log_slack, value = excess(point, log_slack)
+        log_slack, value = _at_price(problem, log_weight + point[:, None], log_slack)
         short, met = value < 0.0, np.abs(value) < _MET
         # The end that stays twice counts half, so that the chord moves it (the Illinois method).
         stalled = short == was_short
@@ -551,28 +516,6 @@ def _at_root(excess: Callable[[Floats, Floats], tuple[Floats, Floats]], weight: 
             break
     slack = np.exp(solution)
     return np.where(slack < _NO_SLACK, FLOOR, slack)
-
-
-def _at_level(problem: SupportProblem, level: Floats) -> Floats:
-    """Slacks at which the harmonic means of slack + gap are at a level, (N, 2); else the floor.
-
-    The mean is concave in the slack, and its inverse in the inverse: tangents bound the root.
-    """
-    high = np.maximum(level, FLOOR)
-    low = np.maximum(level - np.einsum("ntu,ntu->nt", problem.p, problem.gaps), FLOOR)
-    for step in range(_MOST_STEPS):
-        slack = low if step % 2 else high
-        inverse = 1.0 / (slack[..., None] + problem.gaps)
-        first = np.einsum("ntu,ntu->nt", problem.p, inverse)
-        second = np.einsum("ntu,ntu->nt", problem.p, inverse**2)
-        below = slack + (level * first - 1.0) * first / second
-        above = 1.0 / np.maximum(
-            1.0 / slack + (1.0 / level - first) / (slack**2 * second), 1.0 / high
-        )
-        low, high = np.maximum(low, below), np.maximum(np.minimum(high, above), FLOOR)
-        if (high - low <= _CLOSE * high).all():
-            break
-    return np.minimum(low, high)
 
 
 def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tuple[Floats, Floats]:
@@ -619,9 +562,8 @@ def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tupl
 # Cells of a batch: its arrays, a megabyte each, stay in the cache. Half or twice as many took 12 %
 # and 5 % longer on 60,000 pairs of 8 values.
 _CHUNK = 1 << 17
-# At 1/2 the dual function of pairs has a kink, along which they are solved; up to this order, by
-# their price. Further up Newton's method is tried first; up to .6 it fails on one pair in a hundred
-# if the ball is large.
+# Up to this order pairs are solved by their price. Further up Newton's method is tried first; up to
+# .6 it fails on one pair in a hundred if the ball is large.
 _NEAR_HALF = 0.52
 # Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
 # exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
@@ -644,9 +586,7 @@ def _solve(problem: SupportProblem) -> Floats:
         return single_slacks(problem, problem.shrink[:, None])
     if problem.limits is not None:
         return minimise_with_limits(problem)
-    if problem.alpha == 0.5:
-        return minimise_at_half(problem)
-    if 0.5 < problem.alpha <= _NEAR_HALF:
+    if 0.5 <= problem.alpha <= _NEAR_HALF:
         return minimise_by_price(problem)
     point, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
     if problem.alpha < 1.0 and len(stuck):

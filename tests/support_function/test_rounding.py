@@ -12,11 +12,9 @@ from skrldp.support_function import (
     log_mean_exp,
     pull_in,
     support,
-    support_shrink,
 )
 
 sys.path.append(str(ROOT / "examples"))
-from entropy_section_8 import l1_radius
 
 RADII = (1e-7, 1e-4, 0.02, 0.5, 3.0)
 rng = np.random.default_rng(0)
@@ -51,32 +49,6 @@ def test_ends_of_cells_are_outside_to_the_last_bit(radius):
                 assert Decimal(float(above)) - high < Decimal("2e-7") * (high - low) + Decimal(
                     "1e-13"
                 )
-
-
-def test_the_greatest_distance_is_not_understated():
-    """At order 2 it is sqrt(exp(B_s) - 1) where the smallest probability is below the peak."""
-    p = rng.dirichlet(np.full(8, 0.7), size=40)
-    weight = rng.uniform(0.05, 1.0, 40)
-    for radius in (1e-4, 1e-3):
-        found = l1_radius(p, weight, 2.0, radius)
-        reached = 0
-        with localcontext() as context:
-            context.prec = 50
-            for i in range(40):
-                spread = (1 + ((Decimal(radius) / 2).exp() - 1) / Decimal(weight[i])) ** 2 - 1
-                peak = (1 - spread.sqrt() / (1 + spread).sqrt()) / 2
-                if Decimal(float(p[i].min())) < peak:
-                    reached += 1
-                    assert Decimal(float(found[i])) >= spread.sqrt()
-                    assert float(found[i]) == pytest.approx(float(spread.sqrt()), rel=1e-9)
-        assert reached > 20
-    assert l1_radius([[0.5, 0.5]], [0.0], 2.0, 0.1) == 2.0  # without records: anything
-
-
-def test_a_free_conditional_has_an_infinite_radius():
-    """Below order 1 a budget that exceeds a secret's share frees it: no number is left."""
-    assert support_shrink(np.array([[0.1]]), 0.5, 10.0) == np.inf
-    assert support_shrink(np.array([[0.1]]), 0.5, 0.01) < np.inf
 
 
 def test_powers_of_any_size():
