@@ -12,7 +12,7 @@ is added.
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from skrldp.design.newton_system import INITIAL_MARGIN, Block, Linearised, Point
 from skrldp.design.programs import Cuts
 from skrldp.privacy.private_rows import Layout
 from skrldp.privacy.requirements import Requirement
-
-_SIGNS = np.array([1.0, -1.0])[:, None]  # of the sides
-_EVERY_ROW: Any = slice(None)  # because NumPy declares the indices of ufunc.at without slices
 
 
 class BoxBlock(Block):
@@ -34,6 +31,8 @@ class BoxBlock(Block):
     one : Requirement
         Over a region that is a box.
     """
+
+    signs: ClassVar[Floats] = np.array([[1.0], [-1.0]])  # of the sides
 
     def __init__(self, one: Requirement) -> None:
         self._region, self._eps, box = one.region, one.eps, one.region.box
@@ -74,7 +73,7 @@ class BoxBlock(Block):
 
     def _sides(self, rows: Floats) -> Floats:
         """Return q for each secret and side, (b, n, 2, k)."""
-        return self.layout.split(rows)[:, :, None] * _SIGNS
+        return self.layout.split(rows)[:, :, None] * self.signs
 
     def start(self, rows: Floats) -> tuple[Floats, ...]:
         """See :class:`Block`: (λ, t, T) of each secret and side, and numbers above the maxima."""
@@ -119,16 +118,17 @@ class BoxBlock(Block):
         rest -= np.swapaxes(cross, -1, -2) @ inverse @ cross
         # Then the maxima: all secrets and sides of a row meet in the pairs.
         maxima = np.zeros((b, 2 * n, 2 * n))
+        every_row: Any = slice(None)  # NumPy declares the indices of ufunc.at without slices
         place = np.arange(2 * n)
         maxima[:, place, place] = rest[..., k, k].reshape(b, -1)
         top, bottom = 2 * self.first, 2 * self.second + 1
         terms = [(top, top, self.factor**2), (bottom, bottom, 1.0)]
         terms += [(top, bottom, self.factor), (bottom, top, self.factor)]
         for left, right, factor in terms:
-            np.add.at(maxima, (_EVERY_ROW, left, right), factor * between)
+            np.add.at(maxima, (every_row, left, right), factor * between)
         of_maxima = inverses(maxima)
         by_maximum, secret = np.zeros((b, n, 2, n, k)), np.arange(n)
-        by_maximum[:, secret, :, secret] = np.swapaxes(rest[..., k, :k] * _SIGNS, 0, 1)
+        by_maximum[:, secret, :, secret] = np.swapaxes(rest[..., k, :k] * self.signs, 0, 1)
         by_maximum = by_maximum.reshape(b, 2 * n, n * k)
 
         single, above, between = (by_row(barrier, each) / each for each in point.amounts)
@@ -137,10 +137,10 @@ class BoxBlock(Block):
         shared = (np.swapaxes(cross, -1, -2) @ alone[..., None])[..., 0]
         entries = above[..., None] * self.lower - single @ self.by_entry + shared[..., :-1]
         rhs = (above - shared[..., -1]).reshape(b, -1)
-        np.add.at(rhs, (_EVERY_ROW, top), -self.factor * between)
-        np.add.at(rhs, (_EVERY_ROW, bottom), -between)
+        np.add.at(rhs, (every_row, top), -self.factor * between)
+        np.add.at(rhs, (every_row, bottom), -between)
         most_alone = (of_maxima @ rhs[..., None])[..., 0]
-        by_cell = (entries * _SIGNS).sum(axis=2).reshape(b, -1)
+        by_cell = (entries * self.signs).sum(axis=2).reshape(b, -1)
         by_cell += (np.swapaxes(by_maximum, 1, 2) @ most_alone[..., None])[..., 0]
         gradient = self.layout.gather(by_cell.reshape(b, n, -1))
         return LinearBoxes(
@@ -189,6 +189,8 @@ class LinearBoxes(Linearised):
         parts = self.block.layout.split(rows)
         along = self.of_maxima @ (self.by_maximum @ parts.reshape(len(rows), -1, 1))
         most = (self.most_alone - along[..., 0]).reshape(*parts.shape[:2], 2)
-        both = np.concatenate([parts[:, :, None] * _SIGNS, most[..., None]], axis=-1)[..., None]
+        both = np.concatenate([parts[:, :, None] * self.block.signs, most[..., None]], axis=-1)[
+            ..., None
+        ]
         variables = self.alone - (self.inverse @ (self.cross @ both))[..., 0], most
         return variables, self.block.amounts(rows, variables)

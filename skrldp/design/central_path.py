@@ -33,7 +33,6 @@ import numpy as np
 from skrldp._typing import Floats
 from skrldp.design.limits import ROUNDING, Workers
 from skrldp.design.newton_system import (
-    FIRST_LENGTH,
     Block,
     Coupling,
     Kind,
@@ -49,12 +48,10 @@ from skrldp.design.programs import Cuts, ExpectedCost
 # Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
 # that is allowed, information by at most 6e-5, and time by less than its noise, a sixth.
 
-# Range of the centring parameter, which is 1 minus the length of the last step: a short step shows
-# that the point is far from the path. With at most .9, reports do not part in time: annealing of 16
-# reports ends up to 3 % lower at 252 cells.
+# Range of the centring parameter, which is 1 minus the length of the last step (at first 0.5): a
+# short step shows that the point is far from the path. With at most .9, reports do not part in
+# time: annealing of 16 reports ends up to 3 % lower at 252 cells.
 CENTRING_RANGE = (0.1, 0.99)
-# A shorter step is not worth taking: rounding has ended the path.
-_LEAST_LENGTH = 1e-3
 # Duality gap to begin with, in units of what there is to gain.
 FIRST_GAP = 10.0
 
@@ -104,7 +101,7 @@ class CentralPath:
         gap: float | None = None,
         workers: Workers | None = None,
     ) -> None:
-        self.steps, self.gap, self.step_length = 0, np.inf, FIRST_LENGTH
+        self.steps, self.gap, self.step_length = 0, np.inf, 0.5
         self.scale = cost.scale if scale is None else scale
         self._objective, self._workers = cost, workers or Workers()
         self._cost = cost.cost / self.scale
@@ -232,7 +229,7 @@ class CentralPath:
             return False
         lengths = farthest(direction.bounds)
         total = self._products(direction, lengths)
-        if not np.isfinite(total) or lengths.max() < _LEAST_LENGTH:
+        if not np.isfinite(total) or lengths.max() < 1e-3:  # rounding has ended the path
             return False
         moves = zip(self._parts, direction.parts, strict=True)
         self._workers.map(lambda move: move[0].take(move[1], _each(lengths, move[0].rows)), moves)
@@ -331,7 +328,7 @@ class RowPaths:
         for part in self._parts:
             part.scale_multipliers(gap / self._count)
         self.gaps = np.full(b, gap)
-        self._lengths = np.full(b, FIRST_LENGTH)
+        self._lengths = np.full(b, 0.5)
         self.set_slopes(slopes)
 
     def set_slopes(self, slopes: Floats) -> None:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design.bounds import PricedBound
 from skrldp.design.limits import LITTLE, Limits
 from skrldp.design.programs import used
 from skrldp.design.solution import ObjectiveBound, Solution
@@ -207,12 +206,3 @@ class Criterion(ABC):
     def starts(self, requirements: Requirements, limits: Limits) -> list[Floats]:
         """Return mechanisms whose rows are good to begin with, each of shape (b, a)."""
         return []
-
-    def priced_bound(
-        self, requirements: Requirements, matrix: Floats, limits: Limits
-    ) -> PricedBound | None:
-        """Bound the criterion by the reduced costs of all extreme rows, if that is quick.
-
-        Shapes: `matrix` (b, a).
-        """
-        return None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import refuse_masked
 from skrldp._params import OBSERVED, check_choice
 from skrldp._typing import Floats
-from skrldp.design.engine import Problem, Search, Task
+from skrldp.design.engine import Problem, Task
 from skrldp.design.least_cost import minimise
 from skrldp.design.limits import LITTLE
 from skrldp.design.programs import ExpectedCost
@@ -205,42 +205,26 @@ class DistanceProblem(Problem):
         self.cost, self.gap, self.simple = cost, gap, simple
         self.size = "{} outputs x {} cells".format(*cost.cost.shape)
 
-    def begin(self, task: Task) -> Search:
-        """Begin a search."""
-        return _DistanceSearch(self, task)
-
-
-class _DistanceSearch(Search):
-    """A design by a central path, and by linear programs."""
-
-    def __init__(self, problem: DistanceProblem, task: Task) -> None:
-        self.problem, self.task = problem, task
-
-    def run(self) -> Solution:
+    def solve(self, task: Task) -> Solution:
         """Solve for the outputs that are of use.
 
         To send an output that is nowhere nearer than another instead of the other is of no use: to
         merge the two is private as well.
         """
-        cost, task = self.problem.cost, self.task
-        useful = _undominated(cost.cost)
-        solution = minimise(
-            replace(cost, cost=cost.cost[useful]),
-            task.requirements,
-            gap=self.problem.gap,
-            limits=task.limits,
-        )
-        matrix = np.zeros(cost.cost.shape)
+        useful = _undominated(self.cost.cost)
+        cost = replace(self.cost, cost=self.cost.cost[useful])
+        solution = minimise(cost, task.requirements, gap=self.gap, limits=task.limits)
+        matrix = np.zeros(self.cost.cost.shape)
         matrix[useful] = solution.matrix
-        return replace(solution, matrix=matrix)
+        solution = replace(solution, matrix=matrix)
+        return solution if solution.status == "optimal" else self._at_least_simple(solution, task)
 
-    def at_least_simple(self, solution: Solution) -> Solution:
+    def _at_least_simple(self, solution: Solution, task: Task) -> Solution:
         """Return the best of a solution and mechanisms whose reports are taken for outputs."""
-        cost, simple = self.problem.cost, self.problem.simple
         message = f"{solution.message} A mechanism that takes no search was better."
-        for form in () if simple is None else simple():
-            private = repair(_as_outputs(form, cost), self.task.requirements)
-            value = cost.worst(private)[0]
+        for form in () if self.simple is None else self.simple():
+            private = repair(_as_outputs(form, self.cost), task.requirements)
+            value = self.cost.worst(private)[0]
             if value < solution.objective:
                 solution = replace(solution, objective=value, matrix=private, message=message)
         return solution

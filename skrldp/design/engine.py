@@ -27,22 +27,6 @@ class Task:
     progress: Progress  # where the stage and the best mechanism so far are shown
 
 
-class Search(ABC):
-    """A problem under some requirements, on its way to a solution."""
-
-    @abstractmethod
-    def run(self) -> Solution:
-        """Search until the search ends by itself, or a limit ends it."""
-
-    @abstractmethod
-    def at_least_simple(self, solution: Solution) -> Solution:
-        """Return a mechanism that takes no search, if that is better than what was found."""
-
-    def bounded(self, solution: Solution) -> Solution:
-        """Improve the bound, where that is quick."""
-        return solution
-
-
 class Problem(ABC):
     """What is optimised.
 
@@ -64,8 +48,8 @@ class Problem(ABC):
     quantity: Quantity
 
     @abstractmethod
-    def begin(self, task: Task) -> Search:
-        """Begin a search."""
+    def solve(self, task: Task) -> Solution:
+        """Search until the search ends by itself, or a limit ends it."""
 
 
 # Newton steps and linear programs after which a search ends: hours, at hundreds of cells. Twice as
@@ -99,13 +83,9 @@ def solve(
     limits = Limits(time_limit, _MOST_ITERATIONS, Workers(n_jobs))
     progress = Progress(limits, problem.quantity)
     task = Task(requirements, solver, limits, progress)
-    search = problem.begin(task)
     try:
         with progress, threadpool_limits(limits=1, user_api="blas"):
-            solution = search.run()
-            if solution.status not in ("optimal", "closed form"):
-                solution = search.at_least_simple(solution)
-            solution = search.bounded(solution)
+            solution = problem.solve(task)
     except (SolverError, InfeasibleError) as error:
         others = [f"solver={other!r}" for other in problem.others if other != solver]
         hints = ", ".join([*others[:1], "another region"])

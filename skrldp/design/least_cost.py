@@ -126,20 +126,10 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
     return matrix, float(cost.at(worst).min(axis=0).sum())
 
 
-# Doubled one at a time, the numbers below change costs by at most 4e-6, less than the gap of 1e-4
-# that is allowed.
-
-# Duality gap that the central path aims at, relative to the one that is allowed. Its lower bound is
-# computed from the gap on that would suffice at this part of it.
-_PATH_GAP = 0.3
-# Steps at the gap aimed at until cuts take over; linear programs in a row without a gain of some of
-# the gap until the search ends. Both end sooner if the bounds meet.
+# Steps at the gap aimed at until cuts take over; linear programs in a row without a gain of 1 % of
+# the gap until the search ends. Both end sooner if the bounds meet. Twice as many change costs by
+# at most 4e-6, less than the gap of 1e-4 that is allowed.
 _PATIENCE = 25
-# Weight of the linear program's solution in a mixture with the best private mechanism; it is
-# repaired, as is the solution itself.
-_PART = 0.1
-# Part of a gap that is some of it. To lose so much of the allowed one is no harm, either.
-_SOME = 0.01
 
 
 def minimise(
@@ -207,7 +197,7 @@ class _Search:
         used = self.best.max(axis=1) > LITTLE
         private = repair(np.where(used[:, None], self.best, 0.0), self.requirements)
         value = self.cost.worst(private)[0]
-        if value <= self.upper + _SOME * self.allowed(self.upper):
+        if value <= self.upper + 0.01 * self.allowed(self.upper):
             self.upper, self.best = value, private
 
     def closed(self) -> bool:
@@ -224,14 +214,14 @@ class _Search:
         if not all(map(has_path, self.requirements)) or b * a**2 > MOST_IN_HESSIANS:
             return
         path = CentralPath(self.cost, path_blocks(self.requirements), workers=self.limits.workers)
-        arrived = 0
+        arrived, part = 0, 0.3  # of the allowed gap: the path aims there, and from there on proves
         while not (self.closed() or self.limits.met) and arrived < _PATIENCE:
             allowed = self.allowed(min(path.value, self.upper))
             self.limits.count()
-            if not path.advance(_PATH_GAP * allowed):
+            if not path.advance(part * allowed):
                 break
-            arrived += path.arrived(_PATH_GAP * allowed)
-            if _PATH_GAP * path.gap <= allowed:
+            arrived += path.arrived(part * allowed)
+            if part * path.gap <= allowed:
                 self.prove(path)
                 if path.value - self.lower <= allowed:
                     self.offer(path.rows)
@@ -281,9 +271,9 @@ class _Search:
             self.programs += 1
             self.limits.count()
             self.lower = max(self.lower, bound)
-            for weight in (1.0, _PART):
+            for weight in (1.0, 0.1):
                 self.offer(weight * matrix + (1.0 - weight) * self.best)
-            stalled = 0 if self.upper - self.lower < (1.0 - _SOME) * least_gap else stalled + 1
+            stalled = 0 if self.upper - self.lower < 0.99 * least_gap else stalled + 1
             least_gap = min(least_gap, self.upper - self.lower)
             if stalled == _PATIENCE:
                 return "converged"

@@ -71,11 +71,6 @@ class Workers:
 # Statuses of searches that a limit ended, and what the limit is called.
 LIMITS = {"iteration_limit": "The limit of iterations", "time_limit": "The time limit"}
 
-# Part of the time gone that the last mixture may take beyond the limit, so that the rows that were
-# found last count. Twice as much lets designs end as much later.
-_OVERTIME = 0.05
-
-
 # Seconds for a design that is a part of a larger work; None where a design is all there is.
 _seconds: ContextVar[float | None] = ContextVar("seconds", default=None)
 
@@ -147,11 +142,6 @@ class Limits:
     def elapsed(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self.start
-
-    @property
-    def overtime(self) -> float:
-        """Seconds beyond the limit that the last mixture may take."""
-        return _OVERTIME * self.elapsed
 
     @property
     def left(self) -> float | None:

@@ -6,7 +6,6 @@ from scipy.special import xlog1py, xlogy
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.annealing import annealed
-from skrldp.design.bounds import PricedBound, everywhere_bound
 from skrldp.design.criteria import Criterion, Master, Optimum
 from skrldp.design.limits import EQUAL, LITTLE, TIGHT, Limits
 from skrldp.design.non_robust import optimum_at_public
@@ -187,12 +186,6 @@ class Information(Criterion):
             return []
         start = self.distribution, self.expand, self.scale, requirements
         return [annealed(*start, n_reports, limits.part(1.0 / n)) for n, n_reports in _ANNEALED]
-
-    def priced_bound(
-        self, requirements: Requirements, matrix: Floats, limits: Limits
-    ) -> PricedBound | None:
-        """Bound the information if privacy holds for all distributions."""
-        return everywhere_bound(self.distribution, self.about, requirements, matrix, limits=limits)
 
     def master(self, rows: Floats) -> Master:
         """Begin a linear program."""

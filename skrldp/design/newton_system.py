@@ -23,8 +23,6 @@ from skrldp.design.programs import Cuts
 # Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
 # Twice as near to it takes as many steps.
 FRACTION_TO_BOUNDARY = 0.97
-# Length of the step that the first one is assumed to follow. Twice as much takes as many steps.
-FIRST_LENGTH = 0.5
 # Fraction of the initial slack of each variable of a block. Twice as much leaves no slack.
 INITIAL_MARGIN = 0.25
 # Numbers in the Hessians of all rows, of which some five sets are kept: 2.7 GB. Twice as many take

@@ -31,12 +31,6 @@ from skrldp.support_function import log_mean_exp, split_budget, support_shrink
 # --- Privacy of a pair of secrets as one concave function of a row --------------------------------
 
 
-# Order alpha up to which a shared budget has no central path. At 1/2 sigma is minus infinity and φ
-# is the lesser of two means, which has a kink; near 1/2 Newton steps are short. The path of the
-# product region, or cuts, replace it. At twice the order they would for order 1, too.
-_NEAR_HALF = 0.55
-
-
 def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     """Power mean of exponent theta <= 1 over the last axis, and its gradient.
 
@@ -229,7 +223,9 @@ def pair_function(one: Requirement) -> PairFunction | None:
     weight, scale, sigma = region.weights[pair], means.scale[pair], 1.0
     shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
     if shared.any():
-        if alpha <= _NEAR_HALF:
+        # At 1/2 sigma is minus infinity and φ is the lesser of two means, which has a kink; near it
+        # Newton steps are short. The path of the product region, or cuts, replace this one.
+        if alpha <= 0.55:
             return None
         sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
         radius, own = region.shared_budget(pair)
@@ -255,11 +251,6 @@ def pair_function(one: Requirement) -> PairFunction | None:
 
 
 # --- Privacy of pairs of secrets over a region ----------------------------------------------------
-
-
-# Rank of what a pair adds to a Hessian, but for its diagonal: two vectors for each secret. The
-# algebra fixes it.
-_RANK = 4
 
 
 class PairBlock(Block):
@@ -445,9 +436,10 @@ class LinearPairs(Linearised):
 
     def low_rank(self) -> LowRank | None:
         """See :class:`Linearised`: with two secrets, in four functions of each pair."""
-        if 2 * _RANK * len(self.pairs.first) > self.gradient.shape[1]:
-            return None
         b, m, _, k = self.means.shape
+        rank = 4 * m  # two functions for each secret of a pair
+        if 2 * rank > self.gradient.shape[1]:
+            return None
         p, factor = len(self.pairs.layout.parts), self.pairs.factor[..., None]
         by_gradient, cross, by_diagonal = self.forms
         form = np.zeros((b, m, 2, 2, m, 2, 2))  # pair, gradient or diagonal, secret; and again
@@ -460,9 +452,9 @@ class LinearPairs(Linearised):
             for i, place in enumerate(places):
                 basis[:, pair, 0, i, place] = factor[pair, i] * self.means[:, pair, i]
                 basis[:, pair, 1, i, place] = factor[pair, i] * self.diagonal[:, pair, i]
-        functions = self.pairs.layout.gather(basis.reshape(-1, p, k)).reshape(b, _RANK * m, -1)
+        functions = self.pairs.layout.gather(basis.reshape(-1, p, k)).reshape(b, rank, -1)
         squared = self.pairs.collect(factor * self.diagonal)
-        return LowRank(squared, functions, form.reshape(b, _RANK * m, _RANK * m))
+        return LowRank(squared, functions, form.reshape(b, rank, rank))
 
     def steps(self, rows: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
         """See :class:`Linearised`."""

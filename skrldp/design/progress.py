@@ -12,9 +12,6 @@ from skrldp.design.solution import relative_gap
 
 # Seconds before the first line, and between two lines. With twice as many, a search looks stuck.
 _FIRST, _TICK = 2.0, 1.0
-# How tqdm writes a line: with a bar of 20 characters if there is a time limit.
-_BAR = "{desc} |{bar:20}|{postfix}"
-_UNLIMITED = "{desc}{postfix}"
 
 
 class Quantity(Protocol):
@@ -65,7 +62,7 @@ class Progress:
 
         left = self.limits.left
         total = None if left is None else left + self.limits.elapsed
-        form = _UNLIMITED if total is None else _BAR
+        form = "{desc}{postfix}" if total is None else "{desc} |{bar:20}|{postfix}"
         with tqdm(total=total, desc="[skrldp]", bar_format=form, leave=False) as bar:
             while True:
                 self._write(bar)

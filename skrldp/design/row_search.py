@@ -78,7 +78,7 @@ class RowSearch:
     ) -> None:
         self.requirements, self.limits, self.show, self.tol = requirements, limits, show, tol
         self.rng = np.random.default_rng(0)  # the design is deterministic
-        self.best, self.value = repair(first[0], requirements), -np.inf
+        self.best, self.value = repair(max(first, key=criterion.value), requirements), -np.inf
         self.values: list[float] = []
         self.promised = [_LARGEST_GAP / _GAP]
         self.rounds = self.n_rows = 0

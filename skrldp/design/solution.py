@@ -63,8 +63,6 @@ def relative_gap(objective: float, bound: float) -> float:
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
 
-_UNFINISHED = (*LIMITS, "optimal_inaccurate")
-
 
 @dataclass(frozen=True, eq=False)
 class Solution(ReadOnly):
@@ -132,4 +130,4 @@ class Solution(ReadOnly):
     @property
     def unfinished(self) -> bool:
         """Whether a limit ended the search before it was done."""
-        return self.status in _UNFINISHED
+        return self.status in (*LIMITS, "optimal_inaccurate")

@@ -4,18 +4,16 @@ Every δ-LDP mechanism is a mixture of rows :math:`1 + (e^\delta - 1) 1_A` over 
 (Kairouz, Oh and Viswanath 2016), so the most informative one is a linear program over sets. It is
 solved with the sets found so far; its dual variables say which set is missing.
 
-**Branch and bound.** Up to its scale a row is 1 on a set A and
-``drop`` elsewhere. With m the probability of A, its reduced cost less a multiple ρ of its
-probability is :math:`h_\rho(m) - \sum_{s \in A} c_s`, with h concave. If values may be in A in
-part, the best A holds the values in the order of :math:`c_s / P_s` up to some point, and at most
-one of them in part: a bound at the price of a sum. Whether that one value is in A wholly, or not at
-all, are the two branches. No set of a branch has a reduced cost above ρ, for each unit of its
-probability, once its bound is at most 0.
+**Sets in part.** Up to its scale a row is 1 on a set A and ``drop`` elsewhere. With m the
+probability of A, its reduced cost less a multiple ρ of its probability is
+:math:`h_\rho(m) - \sum_{s \in A} c_s`, with h concave. All sets of
+the most frequent values are tried. To bound all sets, the other values may be in A in part: then
+the best A holds them in the order of :math:`c_s / P_s` up to some point, and at most one of them in
+part. That takes a sum, and without this one the sets are nearly the best.
 
 **Partitions** have groups of values with the same probability under every secret. Whether U is in
 a set reveals little about S if it has about the same probability under each secret, so reports
-may say a lot about it. The groups of a partition also share the values among them evenly. With
-many values they are good sets to begin with.
+may say a lot about it. The groups of a partition also share the values among them evenly.
 """
 
 import math
@@ -25,17 +23,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skrldp._typing import Booleans, Floats, Indices
-from skrldp.design.limits import MOST_ENTRIES, ROUNDING, SPREAD
+from skrldp._typing import Booleans, Floats
+from skrldp.design.limits import MOST_ENTRIES, MOST_ROUNDS, ROUNDING, SPREAD
 from skrldp.design.programs import RowMixture, used
 from skrldp.information import entropy, row_information
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 
 # --- Bounds by formulas --------------------------------------------------------------------------
-
-
-_LEAST_EPS = 1e-4  # below, and below twice as much, most_of_small_shares is ε²/8 to eight digits
 
 
 def most_of_small_shares(eps: float) -> float:
@@ -53,8 +48,8 @@ def most_of_small_shares(eps: float) -> float:
     >>> round(most_of_small_shares(1.0), 4)
     0.1233
     """
-    if eps < _LEAST_EPS:
-        return eps * eps / 8.0
+    if eps < 1e-4:
+        return eps * eps / 8.0  # to eight digits
     mean = eps * np.exp(-eps) / -np.expm1(-eps)
     return float(mean - 1.0 - np.log(eps) + eps + np.log(-np.expm1(-eps)))
 
@@ -76,127 +71,68 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
     return entropy(joint) - secret + told
 
 
-# --- The set with the largest reduced cost, by branch and bound ----------------------------------
+# --- Sets with the largest reduced costs ----------------------------------------------------------
 
 
-# Branches that are examined together. Twice as many take as long.
-_BATCH = 64
-# Branches that a search may examine. Twice as many prove little more, in twice the time.
-_BRANCHES = 512
-# How near to the best set a search comes, relative to the largest information about many values of
-# small shares. Twice as far proves as much.
-_NEAR = 1e-9
+class BestSets(NamedTuple):
+    """Sets with positive reduced costs, and a bound."""
 
-
-class Found(NamedTuple):
-    """What a search has found."""
-
-    sets: Booleans  # (m, k), sets with positive reduced costs that were met, the best ones first
+    sets: Booleans  # (m, k), the best ones first
     bound: float  # no set has a larger reduced cost, for each unit of its row's probability
 
 
-class _Branches(NamedTuple):
-    """Sets of values that are in A, and those that are undecided, in sorted order."""
+def best_sets(
+    distribution: Floats, duals: Floats, drop: float, n_whole: int | None = None
+) -> BestSets:
+    """Find sets of values whose rows have large reduced costs.
 
-    inside: Booleans
-    free: Booleans
-
-    def some(self, chosen: Indices | Booleans | slice) -> "_Branches":
-        return _Branches(self.inside[chosen], self.free[chosen])
-
-
-@dataclass(frozen=True)
-class _Relaxation:
-    """The problem with values that may be in A in part, sorted by cost over probability."""
-
-    mass: Floats
-    cost: Floats
-    slope: Floats
-    drop: float
-    whole: float
-
-    def solve(self, branches: _Branches, rho: float) -> tuple[Floats, Booleans, Indices]:
-        """Return the bound of each branch, the values wholly in its set, and the one in part.
-
-        That one is -1 where there is none.
-        """
-        inside, free = branches
-        drop, outside = self.drop, self.drop * np.log(self.drop)
-        free_mass = np.where(free, self.mass, 0.0)
-        mean = drop + (1.0 - drop) * ((inside @ self.mass)[:, None] + free_mass.cumsum(axis=1))
-        # What a little more of A is worth after each value: it falls, and the slopes rise.
-        worth = -outside - (1.0 - drop) * (np.log(np.minimum(mean, 1.0)) + 1.0 + rho)
-        wholly = inside | (free & (worth >= self.slope))
-        left = free & ~wholly
-        place = np.where(left.any(axis=1), left.argmax(axis=1), -1)
-        mass, cost = wholly @ self.mass, np.where(wholly, self.cost, 0.0).sum(axis=1)
-        slope = np.where(place >= 0, self.slope[place], np.inf)
-        best_mean = np.exp((-outside - slope) / (1.0 - drop) - 1.0 - rho)
-        room = np.where(place >= 0, self.mass[place], 0.0)
-        part = np.clip((best_mean - drop) / (1.0 - drop) - mass, 0.0, room)
-        place = np.where(part > 0, place, -1)
-        mass = mass + part
-        cost = cost + part * np.where(part > 0, slope, 0.0)
-        mean = np.minimum(drop + (1.0 - drop) * mass, 1.0)
-        bound = (1.0 - mass) * outside - mean * (np.log(mean) + rho) - drop * self.whole - cost
-        return bound, wholly, place
-
-
-def best_set(distribution: Floats, duals: Floats, drop: float, nodes: int = _BRANCHES) -> Found:
-    """Find the set of values whose row has the largest reduced cost, or a bound on it.
-
-    Shapes: `distribution` (k,); `duals` (k,).
+    The `n_whole` most frequent values are in a set or not; to bound all sets, the others may be in
+    part. None is all of up to 16 values, and ten of more: twice as many would take a thousand times
+    as long. Shapes: `distribution` (k,); `duals` (k,).
     """
+    size = len(duals)
     if drop <= 0:
-        return Found(np.zeros((0, len(duals)), dtype=bool), np.inf)
-
-    def reduced_cost(sets: Booleans) -> Floats:
-        return reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drop)
-
-    most = most_of_small_shares(-float(np.log(drop)))
-    gap = _NEAR * most
-    size, cost = len(duals), (1.0 - drop) * duals
-    free = np.where(cost < 0, -np.inf, np.inf)  # a value without records costs something or gains
-    slope = np.divide(cost, distribution, where=distribution > 0, out=free)
-    order = np.argsort(slope, kind="stable")
-    problem = _Relaxation(
-        distribution[order], cost[order], slope[order], drop, float(np.sum(duals))
+        return BestSets(np.zeros((0, size), dtype=bool), np.inf)
+    cost, outside = (1.0 - drop) * duals, drop * np.log(drop)
+    slope = np.where(cost < 0, -np.inf, np.inf)  # a value without records costs something or gains
+    np.divide(cost, distribution, where=distribution > 0, out=slope)
+    order = np.argsort(-distribution, kind="stable")
+    if n_whole is None:
+        n_whole = size if size * 2.0**size <= MOST_ENTRIES else 10
+    frequent, others = order[:n_whole], order[n_whole:]
+    others = others[np.argsort(slope[others], kind="stable")]  # as the best sets have them
+    slope = np.append(slope[others], np.inf)
+    state = np.arange(2 ** len(frequent))
+    sets = np.zeros((len(state), size), dtype=bool)
+    sets[:, frequent] = (state[:, None] >> np.arange(len(frequent))) % 2 == 1
+    masses, costs = (
+        np.column_stack([sets @ each, np.tile(each[others], (len(state), 1))]).cumsum(axis=1)
+        for each in (distribution, cost)
     )
-
-    def as_asked(sets: Booleans) -> Booleans:
-        found = np.zeros_like(sets)
-        found[:, order] = sets
-        return found
-
-    met = [as_asked(np.tri(size, size, -1, dtype=bool))]
-    rho = max(float(reduced_cost(met[0]).max()), 0.0) + gap
-    branches = _Branches(np.zeros((1, size), dtype=bool), np.ones((1, size), dtype=bool))
-    while len(branches.free) and nodes > 0:
-        now, branches = branches.some(slice(-_BATCH, None)), branches.some(slice(None, -_BATCH))
-        nodes -= len(now.free)
-        bounds, wholly, place = problem.solve(now, rho)
-        open_ = bounds > 0
-        now, wholly, place = now.some(open_), wholly[open_], place[open_]
-        in_part = np.flatnonzero(place >= 0)
-        nearly = wholly[in_part].copy()
-        nearly[np.arange(len(in_part)), place[in_part]] = True
-        near = np.concatenate([wholly, nearly])
-        near = as_asked(near[~near.all(axis=1)])
-        if len(near):
-            met.append(near)
-            rho = max(rho, float(reduced_cost(near).max()) + gap)
-        # The best whole set of a branch at one rho need not be the best at a larger one.
-        whole = now.some(place < 0)
-        branches = _joined(branches, now.some(in_part), place[in_part], whole)
-    while len(branches.free) and problem.solve(branches, rho)[0].max() > 0:
-        rho += gap
-        gap *= 2.0
-    sets = np.concatenate(met)
-    best = sets[np.argsort(-reduced_cost(sets), kind="stable")[:size]]
+    means = np.minimum(drop + (1.0 - drop) * masses, 1.0)
+    rho, near = 0.0, 1e-9 * most_of_small_shares(-float(np.log(drop)))
+    for _ in range(MOST_ROUNDS):  # Dinkelbach's method: the greatest gains at a multiple ρ
+        worth = -outside - (1.0 - drop) * (np.log(means[:, 1:]) + 1.0 + rho)
+        last = np.count_nonzero(worth >= slope[:-1], axis=1)
+        start, end = means[state, last], means[state, np.minimum(last + 1, len(others))]
+        best_mean = np.exp((-outside - slope[last]) / (1.0 - drop) - 1.0 - rho)
+        mean = np.clip(best_mean, start, end)
+        part = (mean - start) / (1.0 - drop)
+        spent = costs[state, last] + part * np.where(part > 0.0, slope[last], 0.0)
+        gains = (1.0 - masses[state, last] - part) * outside - mean * (np.log(mean) + rho)
+        gains -= drop * float(duals.sum()) + spent
+        if gains.max() <= near * drop:
+            break
+        rho += float((gains / mean).max())
+    bound = rho + max(float(gains.max()), 0.0) / drop
+    sets[:, others] = np.arange(len(others)) < last[:, None]
+    gains = reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drop)
+    best = sets[np.argsort(-gains, kind="stable")[:size]]
     sets = np.concatenate([best, _neighbours(best, distribution, duals, drop)])
-    gains = reduced_cost(sets)
-    order = np.argsort(-gains, kind="stable")
-    return Found(sets[order[gains[order] > _NEAR * most]], rho)
+    sets = sets[~sets.all(axis=1)]
+    gains = reduced_profit(sets @ distribution, sets @ duals, float(duals.sum()), drop)
+    best_first = np.argsort(-gains, kind="stable")
+    return BestSets(sets[best_first[gains[best_first] > near]], bound)
 
 
 def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float) -> Booleans:
@@ -211,18 +147,6 @@ def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float
     best = np.argsort(-gains, axis=None, kind="stable")[: len(duals)]
     row, value = np.unravel_index(best, gains.shape)
     return sets[row] ^ (np.arange(len(duals)) == value[:, None])
-
-
-def _joined(branches: _Branches, parents: _Branches, place: Indices, again: _Branches) -> _Branches:
-    """Add two branches for each parent, without one of its values and with it, and others again."""
-    rows = np.arange(len(place))
-    free, inside = parents.free.copy(), parents.inside.copy()
-    free[rows, place] = False
-    inside[rows, place] = True
-    return _Branches(
-        np.concatenate([branches.inside, again.inside, parents.inside, inside]),
-        np.concatenate([branches.free, again.free, free, free]),
-    )
 
 
 # --- Sets of values, and their rows ---------------------------------------------------------------
@@ -273,55 +197,7 @@ def reduced_profit(mass: Floats, duals: Floats, whole: float, drop: ArrayLike) -
     return (gain - spent) / np.maximum(mean, np.finfo(float).tiny)
 
 
-# --- Partitions of the values into groups ---------------------------------------------------------
-
-
-# Numbers of groups, each so many times the one before. With twice as many times information is 4 %
-# less at 200 values, before other sets are searched.
-_GROWTH = 1.25
-
-
-def even_groups(conditionals: Floats, most: int) -> Booleans:
-    """Make groups of values by dealing them out, each value to where there is least.
-
-    Shapes: `conditionals` (a1, k). Returns (m, k): the groups of partitions into 2, 3 and more
-    groups, each group once; partitions differ by the order in which values are dealt out.
-    """
-    size, rng = conditionals.shape[1], np.random.default_rng(0)  # the design is deterministic
-    numbers = [2]
-    while (more := math.ceil(numbers[-1] * _GROWTH)) <= min(math.isqrt(most), size // 2):
-        numbers.append(more)
-    found = [
-        _dealt(conditionals, number, max(most // (number * len(numbers)), 1), rng)
-        for number in numbers
-    ]
-    sets = distinct_sets(np.concatenate(found))
-    return sets[sets.any(axis=1)]
-
-
-def _dealt(
-    conditionals: Floats, groups: int, partitions: int, rng: np.random.Generator
-) -> Booleans:
-    """Deal values out, large ones first: each to the group whose largest sum stays smallest."""
-    a1, size = conditionals.shape
-    shuffled = np.exp(rng.normal(scale=SPREAD, size=(partitions, size)))
-    order = np.argsort(-conditionals.mean(axis=0) * shuffled, axis=1)
-    sums, each = np.zeros((partitions, groups, a1)), np.arange(partitions)
-    found = np.zeros((partitions, groups, size), dtype=bool)
-    for value in order.T:
-        added = conditionals[:, value].T
-        group = (sums + added[:, None, :]).max(axis=2).argmin(axis=1)
-        sums[each, group] += added
-        found[each, group, value] = True
-    return found.reshape(-1, size)
-
-
 # --- The optimum ----------------------------------------------------------------------------------
-
-
-# Sets that are mixed before others are searched. Half as many lose up to 20 % at 10 x 100 and 25 x
-# 40 cells.
-_MIXED = 800
 
 
 def _stochastic(matrix: Floats, drop: float) -> Floats:
@@ -378,9 +254,6 @@ def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6
     if drop == 1.0 or size == 1:
         return LocalOptimum(np.ones((1, size)), 0.0, 0.0, 0)
     sets = simple_sets(size)
-    if size > 2:
-        more = even_groups(distribution[None], _MIXED)
-        sets = distinct_sets(np.concatenate([sets, more]))
     mixture = RowMixture(distribution)
     bound = _simple_bound(distribution, eps)
     unit = bound or 1.0  # a linear program's tolerance exceeds the information at a small ε
@@ -395,7 +268,7 @@ def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6
     done = 0
     while mixture.rows.size <= MOST_ENTRIES:
         done += 1
-        found = best_set(distribution, duals, drop)
+        found = best_sets(distribution, duals, drop)
         # With this multiple of the distribution added, the dual variables are feasible.
         rounding = ROUNDING * size * float(np.abs(duals).sum())
         bound = min(bound, float(duals.sum()) + max(found.bound, 0.0) + rounding)
@@ -421,19 +294,56 @@ def _simple_bound(distribution: Floats, eps: float) -> float:
 # --- Reports on groups of values ------------------------------------------------------------------
 
 
-def group_reporting(joint: JointDistribution, requirements: Requirements) -> Floats | None:
+def even_groups(conditionals: Floats, most: int) -> Booleans:
+    """Make groups of values by dealing them out, each value to where there is least.
+
+    Shapes: `conditionals` (a1, k). Returns (m, k): the groups of partitions into 2, 3 and more
+    groups, each group once; partitions differ by the order in which values are dealt out.
+    """
+    size, rng = conditionals.shape[1], np.random.default_rng(0)  # the design is deterministic
+    numbers = [2]
+    while (more := math.ceil(numbers[-1] * 1.25)) <= min(math.isqrt(most), size // 2):
+        numbers.append(more)
+    found = [
+        _dealt(conditionals, number, max(most // (number * len(numbers)), 1), rng)
+        for number in numbers
+    ]
+    sets = distinct_sets(np.concatenate(found))
+    return sets[sets.any(axis=1)]
+
+
+def _dealt(
+    conditionals: Floats, groups: int, partitions: int, rng: np.random.Generator
+) -> Booleans:
+    """Deal values out, large ones first: each to the group whose largest sum stays smallest."""
+    a1, size = conditionals.shape
+    shuffled = np.exp(rng.normal(scale=SPREAD, size=(partitions, size)))
+    order = np.argsort(-conditionals.mean(axis=0) * shuffled, axis=1)
+    sums, each = np.zeros((partitions, groups, a1)), np.arange(partitions)
+    found = np.zeros((partitions, groups, size), dtype=bool)
+    for value in order.T:
+        added = conditionals[:, value].T
+        group = (sums + added[:, None, :]).max(axis=2).argmin(axis=1)
+        sums[each, group] += added
+        found[each, group, value] = True
+    return found.reshape(-1, size)
+
+
+def group_reporting(
+    joint: JointDistribution, requirements: Requirements, n_sets: int = 800
+) -> Floats | None:
     """Tell whether U is in one of many even groups of values: a mechanism that takes no search.
 
     Each set has as large an odds ratio as the requirements allow it, where randomised response has
-    that of the worst value.
+    that of the worst value. Half as many sets lose up to 20 % at 10 x 100 and 25 x 40 cells.
 
     Returns (b, n_cells): private. None where there is too much to do.
     """
     size = joint.counts.shape[1]
-    if len(joint.conditionals) * size * (size + _MIXED) > MOST_ENTRIES:
+    if len(joint.conditionals) * size * (size + n_sets) > MOST_ENTRIES:
         return None
     sets = np.concatenate(
-        [np.ones((1, size)), np.eye(size), even_groups(joint.conditionals, _MIXED)]
+        [np.ones((1, size)), np.eye(size), even_groups(joint.conditionals, n_sets)]
     )
     again = requirements.n_cells // size  # each secret has the same part
     rows = requirements.shift(np.tile(sets, again))[:, :size]

@@ -21,9 +21,6 @@ from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 
-# Orders of the cells that are tried in turn: with one, a table of 2 x 5 cells is not listed. Twice
-# as many do not list more.
-_ORDERS = 4
 # Directions in which a list is compared with a linear program: a lost vertex shows if it is the
 # farthest in one of them. Twice as many find no more.
 _PROBES = 200
@@ -112,9 +109,12 @@ def _facets_of(one: Requirement, n_cells: int) -> Floats:
 
 
 def _listed(inequalities: Floats) -> Floats:
-    """List the vertices; whether cddlib fails depends on the order of the cells."""
+    """List the vertices; whether cddlib fails depends on the order of the cells.
+
+    Four orders are tried in turn: with one, a table of 2 x 5 cells is not listed.
+    """
     rng, cells = np.random.default_rng(0), inequalities.shape[1]
-    for left in reversed(range(_ORDERS)):
+    for left in reversed(range(4)):
         order = rng.permutation(cells)
         try:
             vertices = _vertices(inequalities[:, order])[:, np.argsort(order)]

