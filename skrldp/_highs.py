@@ -4,7 +4,6 @@ A *warm start* begins with the basis of the last solution. HiGHS does so by itse
 rows, columns or costs of a solved program.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -124,10 +123,6 @@ class LinearProgram:
             raise SolverError(
                 f"HiGHS refused coefficients of up to {np.abs(values).max(initial=0.0):g} in size."
             )
-
-    def delete_rows(self, rows: Sequence[int]) -> None:
-        """Remove constraints."""
-        self._solver.deleteRows(len(rows), np.asarray(rows, dtype=np.int32))
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
         """Solve, from the basis of the last solution if there is one.
