@@ -396,6 +396,10 @@ def test_impossible_claims_are_refused(claims, message):
         Mechanism.from_json(stating(claims))
 
 
+REPORTED = (("0" * 64, (3, 5)),)
+ANYTHING = BoxBounds(((0, 0),), ((UNITS, UNITS),), REPORTED)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -403,6 +407,13 @@ def test_impossible_claims_are_refused(claims, message):
         (lambda: Around(numbers={"radius": 0.1}), "takes no numbers"),
         (lambda: Around("renyi", {"alpha": 1.0, "radius": math.nan}, "given"), "radius=nan"),
         (lambda: Around("renyi", {"alpha": 1.0}, "given"), "must be alpha, radius"),
+        (lambda: BoxBounds(((0, 0),), ((UNITS - 1, 0),), REPORTED), "no distribution"),
+        (lambda: BoxBounds(((UNITS, 1),), ((UNITS, UNITS),), REPORTED), "no distribution"),
+        (lambda: BoxBounds(((2, 0),), ((1, UNITS),), REPORTED), "no distribution"),
+        (
+            lambda: Around("box", {"drift": 0.0}, "reports", 0.05, 7, bounds=ANYTHING),
+            "must be the number of reports",
+        ),
         (lambda: Claim(math.nan, 0.0), "eps=nan"),
         (lambda: Claim(-math.inf, 0.0), "eps=-inf"),
         (lambda: Claim(1.0, math.inf), "attained=inf"),

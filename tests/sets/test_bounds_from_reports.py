@@ -9,6 +9,7 @@ from scipy.stats import combine_pvalues, multinomial
 
 from skrldp.sets import bounds_from_reports as bounds
 from skrldp.sets.bounds_from_reports import UNITS, CountedReports, conditional_bounds
+from skrldp.sets.fitted_sets import Box
 
 BETA = 0.05
 
@@ -122,3 +123,21 @@ def test_bounds_narrow_with_reports_and_hold_for_one_value():
     lower, upper = conditional_bounds([source], (6, 1), BETA, "reports")
     assert (lower == UNITS).all()
     assert (upper == UNITS).all()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_a_box_contains_its_corners_and_mixtures_with_anything(spread):
+    """As linear programs find them: conditionals between the bounds, apart from a free share."""
+    rng, contained = np.random.default_rng(3), []
+    lower, upper = np.array([0.1, 0.2, 0.0]), np.array([0.5, 0.6, 0.3])
+    box = Box(lower[None], upper[None], spread)
+    for conditional in rng.dirichlet([2.0, 2.0, 1.0], 300):
+        of_box = [(x, y) for x, y in zip((1 - spread) * lower, (1 - spread) * upper, strict=True)]
+        free = [(0.0, 1.0)] * 3
+        sums = np.vstack([np.hstack([np.eye(3), np.eye(3)]), [1.0] * 3 + [0.0] * 3])
+        found = linprog(
+            np.zeros(6), A_eq=sums, b_eq=[*conditional, 1 - spread], bounds=of_box + free
+        )
+        contained.append(found.status == 0)
+        assert box.contains(conditional[None])[0] == contained[-1]
+    assert 30 < sum(contained) < 270
