@@ -1,5 +1,6 @@
 """The public distribution: counts in, probabilities out."""
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skrldp import JointDistribution
+from skrldp import JointDistribution, Mechanism
+from skrldp.public_summary import PublicSummary
 
 TABLES = hnp.arrays(
     np.int64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 10**6)
@@ -154,3 +156,10 @@ def test_codes_of_any_dtype_are_counted_where_they_belong(dtype):
     names = range(20), range(20)
     found = JointDistribution.from_codes(secrets.astype(dtype), values.astype(dtype), names)
     np.testing.assert_array_equal(found.counts, np.ones((20, 20)))
+
+
+def test_public_counts_have_the_cells_of_their_mechanism():
+    mechanism = Mechanism.from_matrix([[0.5] * 4, [0.5] * 4], (0, 1), (0, 1))
+    replace(mechanism, public=PublicSummary(np.ones((2, 2), dtype=int)))
+    with pytest.raises(ValueError, match=r"public counts must have shape \(2, 2\)"):
+        replace(mechanism, public=PublicSummary(np.ones((4, 1), dtype=int)))

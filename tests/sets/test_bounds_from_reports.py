@@ -7,8 +7,9 @@ import pytest
 from scipy.optimize import linprog, minimize_scalar
 from scipy.stats import combine_pvalues, multinomial
 
+from skrldp import JointDistribution
 from skrldp.sets import bounds_from_reports as bounds
-from skrldp.sets.bounds_from_reports import UNITS, CountedReports, conditional_bounds
+from skrldp.sets.bounds_from_reports import UNITS, BoxSet, CountedReports, conditional_bounds
 from skrldp.sets.fitted_sets import Box
 
 BETA = 0.05
@@ -141,3 +142,18 @@ def test_a_box_contains_its_corners_and_mixtures_with_anything(spread):
         contained.append(found.status == 0)
         assert box.contains(conditional[None])[0] == contained[-1]
     assert 30 < sum(contained) < 270
+
+
+def test_drift_admits_a_share_of_any_distribution():
+    """With drift δ, the share 1 − e^−δ of each conditional may be anything, and no more."""
+    joint = JointDistribution([[50, 50], [30, 70]])
+    near = np.rint(UNITS * (joint.conditionals - 0.01)).astype(int)
+    options = {"rule": "reports", "beta": BETA, "n_records": 200, "reports": ()}
+
+    def contains(drift, share):
+        around = BoxSet(near, near + UNITS // 50, drift, **options)
+        moved = (1.0 - share) * joint.conditionals + share * np.array([[1.0, 0.0], [1.0, 0.0]])
+        return around.contains(joint, joint.marginal[:, None] * moved)
+
+    drifted = -np.expm1(-0.1)
+    assert contains(0.1, drifted) and not contains(0.0, drifted) and not contains(0.1, 2 * drifted)
