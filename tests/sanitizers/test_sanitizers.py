@@ -245,6 +245,8 @@ def test_fitted_attributes_describe_the_table_and_the_mechanism(cls, capsys):
     assert list(sanitizer.feature_names_in_) == list(X.columns)
     for name, value in sanitizer.certificate_.uncertainty.fitted_attributes.items():
         assert getattr(sanitizer.uncertainty_, name) == value
+    if cls in (IRSanitizer, PolyOptSanitizer, AOptimalSanitizer):  # the default is exact
+        assert sanitizer.certificate_.uncertainty.rule == "finite-sample"
     again = Mechanism.from_json(mechanism.to_json())
     np.testing.assert_array_equal(again.weights, mechanism.weights)
     assert (again.cells, again.symbols) == (mechanism.cells, mechanism.symbols)
