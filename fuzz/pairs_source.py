@@ -35,7 +35,7 @@ def check_source(case, sanitizer, report, told):
         _check_frequent(case, sanitizer, learned)
     words = {
         "declared": "the values of U are declared",
-        "frequent": "each has so many of them",
+        "frequent": "each has enough of them",
         "learned": "the set may miss far more often",
     }
     text = " ".join(str(report).split())
