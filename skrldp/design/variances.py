@@ -40,12 +40,14 @@ _CENTRING = 0.1
 # If there are weights from before, a mixture begins with them, and with this part of all weight
 # and of the mean price spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
-# More rows than the first number, and so many for each cell, are reduced to a part of them when
-# others join: those with the least weights. Half as many end 3 % higher at 90 cells and 14 % at
-# 112, after 20 s of a processor.
-_MOST_ROWS, _ROWS_A_CELL = 350, 4
-# Rows in all, but for the first ones. Twice as many take four times as long at 434 cells.
-_MOST_IN_ALL = 1_000
+# Rows beyond the first number, plus so many for each cell, make room when others join: those with
+# the least weights. Twice as many double the time of pairs of columns, whose first mixtures are
+# rough.
+_MOST_ROWS, _ROWS_A_CELL = 150, 3
+# Factor by which that grows each time, up to the second number in all, because late mixtures need
+# more rows: without it 90 cells end 2 % higher after 10 s of processor time. Twice as many rows in
+# all take four times as long at 434 cells.
+_GROWTH, _MOST_IN_ALL = 1.02, 1_000
 # Probability up to which reports are left out of a mechanism if little is lost, times the cells.
 # Twice as much changes nothing at 18 cells.
 _RARE = 0.02
@@ -75,7 +77,7 @@ class VarianceMaster(Master):
 
     def __init__(self, distribution: Floats, functions: Floats, rows: Floats) -> None:
         super().__init__(rows)
-        self._most = min(_MOST_ROWS + _ROWS_A_CELL * len(distribution), _MOST_IN_ALL)
+        self._most = float(_MOST_ROWS + _ROWS_A_CELL * len(distribution))
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
         if len(functions) > len(distribution):  # as many will do
@@ -95,13 +97,15 @@ class VarianceMaster(Master):
     def add(self, rows: Floats) -> None:
         """Add rows; those of no use make room, but for the first ones."""
         rows = rows[rows @ self.distribution > ROUNDING * rows.sum(axis=1)]
-        if len(self._weights) == len(self.rows) > self._most - len(rows):
+        most = int(min(self._most, _MOST_IN_ALL)) - len(rows)
+        if len(self._weights) == len(self.rows) > most:
             order = -self._weights
             order[: self._first] = -np.inf
-            kept = max(self._most - len(rows), self._first + len(self.distribution))
+            kept = max(most, self._first + len(self.distribution))
             stay = np.sort(np.argsort(order, kind="stable")[:kept])
             self.rows, self._weights = self.rows[stay], self._weights[stay]
             self.n_removals += 1
+            self._most *= _GROWTH
         self.rows = np.concatenate([self.rows, rows / rows.sum(axis=1, keepdims=True)])
 
     def _best(

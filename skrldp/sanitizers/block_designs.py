@@ -31,8 +31,8 @@ from skrldp.table.select import resolve_columns, row_contents
 from skrldp.targets import Contrast
 
 _NAMED = ("singles", "pairs")
-# Relative optimality tolerance of the designs of blocks. Errors are 1 % larger than at 0.1.
-_TOL = 0.15
+# Relative optimality tolerance of the designs of blocks. At twice the value, errors are 1 % larger.
+_TOL = 0.1
 
 
 def checked_base(sanitizer: Any) -> BaseSanitizer:

@@ -136,7 +136,7 @@ class BlockSanitizer(TableTransformer):
         columns that together contain all of U.
     base : sanitizer, optional
         The sanitizer that designs the mechanism of a block; None is
-        ``AOptimalSanitizer(tol=0.15)``, which is fast and whose manifests are small. Its `eps` and
+        ``AOptimalSanitizer(tol=0.1)``, which is fast and whose manifests are small. Its `eps` and
         `categories` are those given here, and so is `beta` of its uncertainty set;
         `eps_worst_case`, `sensitive`, `observer_columns` and columns by position (of targets, say)
         are given here and not there; its `encode` and `random_state` have no effect; all other
