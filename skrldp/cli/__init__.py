@@ -1,7 +1,7 @@
 """The command ``skrldp``: designs, reports, estimates and proofs on files, without Python.
 
-``skrldp --help`` lists the commands, and ``docs/guide/command_line.md`` shows them at work. The
-command needs the extra ``cli``. Nothing heavy is loaded before a command needs it.
+``skrldp --help`` lists the commands, and ``docs/guide/command_line.md`` explains them. The command
+needs the extra ``cli``. Large dependencies are imported only if a command needs them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ _SOON = 0.01  # seconds
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Returns int: the exit code: 0 if all is well, 1 if a check failed, 2 for wrong usage or bad
-    input.
+    Returns int: the exit code: 0 for success, 1 if a check failed, 2 for wrong usage or bad input.
 
     Examples
     --------
@@ -33,7 +32,7 @@ def main(args: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        for name in _NEEDED:  # to import them takes a tenth of a second
+        for name in _NEEDED:  # importing them takes a tenth of a second
             if importlib.util.find_spec(name) is None:
                 raise ModuleNotFoundError(name=name)
         from skrldp.cli._app import run
@@ -46,19 +45,21 @@ def main(args: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    if args is None:  # in its own process, whose end by a signal leaves no files behind either
+    # In a separate process, so that termination by a signal leaves no files behind
+    if args is None:
         handler = _interrupt if hasattr(signal, "setitimer") else signal.default_int_handler
         for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM"):
-            number = getattr(signal, name, None)  # not every system has all
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
+            number = getattr(signal, name, None)  # not all systems have all of them
+            # For example by nohup
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, handler)
-        if isinstance(sys.stdout, io.TextIOWrapper):  # as tables are written, whatever the locale
+        if isinstance(sys.stdout, io.TextIOWrapper):  # as in tables, whatever the locale
             sys.stdout.reconfigure(encoding="utf-8")
     return run(sys.argv[1:] if args is None else args)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Interrupt the command; in an import, where Python may swallow that, try again soon."""
+    """Interrupt the command; retry soon after imports, during which Python may ignore it."""
     files = (outer.f_code.co_filename for outer, _ in walk_stack(frame))
     later = _SOON if any("importlib" in file for file in files) else 0.0
     signal.setitimer(signal.ITIMER_REAL, later, later)  # of SIGALRM

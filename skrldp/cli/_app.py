@@ -1,4 +1,4 @@
-"""The command and its subcommands: each is a function whose annotations are its options."""
+"""The command and its subcommands, which are functions whose annotations are the options."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _main(
 
 
 def _command(work: Callable[..., int | None]) -> Callable[..., None]:
-    """Return a command that ends with its work's exit code, and errors in one line."""
+    """Return a command that exits with its function's code, and prints errors in one line."""
 
     @wraps(work)
     def command(**options: Any) -> None:

@@ -1,4 +1,4 @@
-"""What commands share: options, lines that say what is being done, errors and exit codes."""
+"""The common parts of commands: options, progress, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from skrldp.exceptions import CertificateError, SkrldpError
 
 
 def argument(name: str, words: str) -> Any:
-    """Describe a file that a command is given."""
+    """Describe an argument that is a file."""
     return Argument(metavar=name, help=words, show_default=False)
 
 
 def option(declared: str, words: str, **limits: Any) -> Any:
-    """Describe an option, declared as "--output -o FILE"; its words say what it is if not given."""
+    """Describe an option, declared as "--output -o FILE", with its default in words."""
     *names, metavar = declared.split()
     return Option(*names, metavar=metavar, help=words, show_default=False, **limits)
 
@@ -55,13 +55,13 @@ def for_people() -> bool:
 
 
 def tell(step: str) -> None:
-    """Print the present step."""
+    """Print the current step."""
     if for_people():
         print(f"skrldp: {in_one_line(step)}", file=sys.stderr)
 
 
 def progress(batches: Iterable[Any], path: str) -> Iterator[Any]:
-    """Pass the batches of a table on, and show how many rows there were."""
+    """Yield the batches of a table, and show the number of rows so far."""
     tell(f"reading {path}")
     if not for_people():
         yield from batches
@@ -79,7 +79,7 @@ def progress(batches: Iterable[Any], path: str) -> Iterator[Any]:
 
 FAILED, WRONG, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141
 
-# What the package's messages say to people who write Python, and what commands need to say.
+# Python terms in the package's messages, and the command line's terms for them.
 _AS_COMMANDS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"make one with secrets\.token_hex\(32\)": "make one with skrldp key FILE",
     r"Write the bytes of a key with key\.hex\(\), or make": "Make",
@@ -109,17 +109,17 @@ _UNWRITTEN = "interrupted; nothing was written."
 
 
 class CommandError(Exception):
-    """Wrong usage or bad input: the message says what, where, and how to fix it."""
+    """Wrong usage or bad input; the message states the problem, its place and a remedy."""
 
 
 def heed_signals() -> None:
-    """Give a signal that came in an import the time to come again, as its timer says."""
+    """Wait for a signal that arrived during an import, and comes again by a timer."""
     if hasattr(signal, "getitimer"):
         time.sleep(min(2.0 * signal.getitimer(signal.ITIMER_REAL)[1], 0.1))
 
 
 def exit_code_of(work: Callable[[], int | None]) -> int:
-    """Do a command's work, print errors and warnings in one line each, and return the exit code."""
+    """Run a command, print errors and warnings in one line each, and return the exit code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -127,7 +127,7 @@ def exit_code_of(work: Callable[[], int | None]) -> int:
             code = work() or 0
             sys.stdout.flush()
             return code
-    except BrokenPipeError:  # as with `| head`: whoever reads has seen enough
+    except BrokenPipeError:  # as with `| head`: the reader stopped
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains when it ends
         return PIPE_CLOSED
     except (CommandError, SkrldpError, ValueError, TypeError, OSError) as error:
@@ -139,12 +139,13 @@ def exit_code_of(work: Callable[[], int | None]) -> int:
 
 
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **options: Any) -> None:
-    if issubclass(category, UserWarning):  # those of scikit-learn and ours; no deprecations
+    # Those of scikit-learn and of this package, but no deprecations
+    if issubclass(category, UserWarning):
         _say("warning", message)
 
 
 def _notes(message: object) -> list[str]:
-    """Return what was added to an error: what it leaves behind."""
+    """Return the notes of an error, which name files that are left behind."""
     return getattr(message, "__notes__", [])
 
 
@@ -158,7 +159,7 @@ def _say(kind: str, message: object) -> None:
 
 
 def of_commands(text: str) -> str:
-    """Name in a text the commands and options that do what Python does."""
+    """Replace Python terms in a text by the command line's."""
     for python, meant in _AS_COMMANDS.items():
         text = re.sub(python, meant, text)
     return text

@@ -24,7 +24,7 @@ from skrldp.cli._mechanism import read_numbers, read_text
 from skrldp.cli._tables import STANDARD, Table, mark_missing, new_name, weighted, with_counts
 from skrldp.targets import Marginal
 
-_ROWS_HELD = 1 << 20  # rows that are read before equal ones are combined
+_ROWS_HELD = 1 << 20  # maximum number of rows in memory before equal ones are combined
 
 
 def design(
@@ -186,7 +186,7 @@ def design(
 
 
 def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any]) -> Any:
-    """Make the sanitizer, and refuse options that it does not have."""
+    """Make the sanitizer, and reject options that it does not have."""
     from skrldp.sanitizers.a_optimal import AOptimalSanitizer
     from skrldp.sanitizers.block_sanitizer import BlockSanitizer
     from skrldp.sanitizers.closed_forms import GRRSanitizer, IRSanitizer, SRRSanitizer
@@ -240,7 +240,7 @@ def _records(number: str | None) -> int | str | None:
 
 
 def _categories(path: str | None, *, is_text: bool) -> dict[str, Any]:
-    """Read the categories that columns may have; texts, if those of the table are."""
+    """Read the categories of columns, as strings if the table's values are strings."""
     if path is None:
         return {}
     as_text: Any = {"parse_int": str, "parse_float": str} if is_text else {}
@@ -292,7 +292,7 @@ def _read(
     missing: list[str],
     cut: Mapping[str, Numbers],
 ) -> tuple[Any, Any]:
-    """Read the public table; returns it, and how many records each row stands for."""
+    """Read the public table; return it, and the number of records that each row represents."""
     import pyarrow as pa
     from pyarrow.types import is_dictionary
 
@@ -320,7 +320,7 @@ def _read(
             limit = max(_ROWS_HELD, 2 * len(tables[0]))
     table = _distinct(tables) if plain else pa.concat_tables(tables)
     weights = numbers_of(table[names[-1]].combine_chunks())
-    if counts is not None and plain:  # afterwards no row repeats another
+    if counts is not None and plain:  # afterwards all rows are distinct
         check_counts(int(weights.sum()), n_rows, int(np.count_nonzero(weights)))
     table = table.select(columns)
     if source.is_text:
@@ -333,7 +333,7 @@ def _read(
 
 
 def _normal(column: Any) -> Any:
-    """Write floats that are one category in one way: -0.0 is 0.0, and NaN is missing."""
+    """Normalise floats that are the same category: -0.0 is 0.0, and NaN is missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -343,7 +343,7 @@ def _normal(column: Any) -> Any:
 
 
 def _distinct(tables: Sequence[Any]) -> Any:
-    """Return the distinct rows, in the order in which they come; the last column is added up."""
+    """Return the distinct rows in order of first occurrence, with the sum of the last column."""
     import pyarrow as pa
 
     table = pa.concat_tables(tables)

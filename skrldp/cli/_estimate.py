@@ -57,7 +57,7 @@ def estimate(
         raise CommandError("--by goes with --of, the column whose shares are estimated.")
     if isinstance(loaded, Manifest):
         _check_together(loaded, mechanism, [*(of or named), *(by or ())])
-    kind_of(output, packed=False)  # an unknown file format is an error before anything is read
+    kind_of(output, packed=False)  # reject an unknown file format before anything is read
     with new_file(output, inputs=[mechanism, reports]) as file:
         shares = _fitted(loaded, reports, counts).marginal(of or None, by=by or None)
         tell("computing confidence intervals")
@@ -112,7 +112,7 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
 
 
 def _check_together(manifest: Manifest, path: str, columns: Sequence[str]) -> None:
-    """Refuse columns that stand together in no block."""
+    """Reject columns that no block contains together."""
     if any(
         {name for name, _ in block.columns}.issuperset(columns) for block in manifest.mechanisms
     ):
@@ -124,7 +124,7 @@ def _check_together(manifest: Manifest, path: str, columns: Sequence[str]) -> No
 
 
 def _table(shares: Any, level: float) -> Any:
-    """Write an estimate as an Arrow table, the categories first."""
+    """Return an estimate as an Arrow table, with the categories first."""
     import pyarrow as pa
 
     low, high = shares.confidence_interval(level).T
@@ -145,7 +145,7 @@ def _table(shares: Any, level: float) -> Any:
 
 
 def _for_spreadsheets(table: Any) -> Any:
-    """Mark labels and names that a spreadsheet would run, because a stranger may choose them."""
+    """Escape labels and names that a spreadsheet would execute, because they are untrusted."""
     import pyarrow as pa
 
     columns = [

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and tables in them."""
+"""Atomic writing of files, and of tables in them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from skrldp.cli._common import CommandError, heed_signals
 from skrldp.cli._tables import STANDARD, kind_of
 
 _EXISTS = "{} exists; choose a different name, or remove it first."
-_NAME = 80  # characters of a file's name that its temporary file has
+_NAME = 80  # characters of a file's name in that of its temporary file
 
 
 @contextmanager
 def new_file(
     target: str, *, inputs: Sequence[str | None] = (), mode: int | None = None
 ) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name when it is complete.
+    """Open a file that gets its name only when it is complete.
 
-    Until then it is a hidden file in the same folder, for its owner alone, which goes away after an
-    error and stays if the process is killed. Standard output is kept until it is complete, too.
+    Until then it is a hidden file in the same folder with access only for its owner, which is
+    deleted after an error but remains if the process is killed. Standard output is also written
+    only when it is complete.
 
-    Raises CommandError if there is such a file, or no such folder.
+    Raises CommandError if the file exists, or the folder does not.
     """
     if target == STANDARD:
         with tempfile.TemporaryFile() as spool:
@@ -45,19 +46,19 @@ def new_file(
                 raise
         return
     path = checked_target(target, inputs=inputs)
-    # Its name is known before the file is there: so whenever a signal comes, it goes away.
+    # Its name is known before the file exists, so that it is deleted whenever a signal arrives.
     name = path.with_name(f".{path.name[:_NAME]}.{secrets.token_hex(8)}.part")
     try:
         with _created(name, target) as file:
             yield file
-            heed_signals()  # the last moment: what is there now stays
+            heed_signals()  # checked as late as possible: an existing file is kept
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _usual_mode() if mode is None else mode)
         _give_name(name, path, target)
     except BaseException as error:
         if isinstance(error, OSError) and error.filename is None:
-            error.filename = target  # such as of a full disk
+            error.filename = target  # for example of a full disk
         with suppress(OSError):
             os.unlink(name)
         raise
@@ -73,13 +74,13 @@ def _created(name: Path, target: str) -> IO[bytes]:
 
 
 def _give_name(name: Path, path: Path, target: str) -> None:
-    """Rename a complete file, in a step that fails if another has that name."""
+    """Rename a complete file in an atomic step that fails if the name exists."""
     try:
         try:
             os.link(name, path)
         except FileExistsError:
             raise
-        except OSError:  # file systems without links: an empty file holds the name until then
+        except OSError:  # on file systems without links, an empty file reserves the name
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
             os.replace(name, path)
         else:
@@ -91,7 +92,7 @@ def _give_name(name: Path, path: Path, target: str) -> None:
 def checked_target(
     target: str, *, may_exist: bool = False, inputs: Sequence[str | None] = ()
 ) -> Path:
-    """Return where to write, through links."""
+    """Return the path to write, following links."""
     if os.path.islink(target) and not os.path.exists(target):
         raise CommandError(
             f"{target} is a symbolic link to a file that is not there; remove the link, "
@@ -121,7 +122,7 @@ def _usual_mode() -> int:
 
 
 def table_writer(file: IO[bytes], target: str, schema: Any) -> Any:
-    """Return what writes batches in the format of the target's name, by ``write_batch``."""
+    """Return a writer with ``write_batch`` in the format of the target's name."""
     import pyarrow as pa
 
     kind = kind_of(target, packed=False)

@@ -1,4 +1,4 @@
-"""``skrldp inspect``: what a mechanism protects and claims, and what follows from it alone."""
+"""``skrldp inspect``: a mechanism's protection and claims, and the bounds that follow from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.mechanism.messages import lines_of, lines_of_blocks
 
-_MOST_ENTRIES = 50_000_000  # of a matrix whose leakage is computed
+_MOST_ENTRIES = 50_000_000  # maximum size of a matrix whose leakage is computed
 
 
 def inspect(
@@ -76,7 +76,7 @@ def _lines_of_ledger(contents: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _everywhere(mechanism: Mechanism | Manifest) -> Claims | None:
-    """Prove the bounds over all distributions, which need no public counts; of worst blocks."""
+    """Prove the bounds over all distributions, which need no public counts, for the worst block."""
     if isinstance(mechanism, Manifest):
         claims = [_everywhere(block) for block in mechanism.mechanisms]
         known = [claim for claim in claims if claim is not None]
@@ -106,7 +106,7 @@ def _lines(mechanism: Any, proven: Claims | None) -> list[tuple[str, str]]:
 
 
 def _figures(mechanism: Any, proven: Claims | None) -> dict[str, Any]:
-    """Return what is claimed, and what was proved here."""
+    """Return the claims, and the bounds proved here."""
 
     def of(claims: Claims | None) -> Any:
         return None if claims is None else claims.figures()

@@ -1,4 +1,4 @@
-"""A ledger: the DuckDB file that remembers who was given which report."""
+"""A ledger: the DuckDB file that records each person's reports."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ CREATE TABLE designs (design UINTEGER, digest VARCHAR, secret VARCHAR, eps DOUBL
 CREATE TABLE reports (part UTINYINT NOT NULL, holder UUID NOT NULL, epoch BIGINT NOT NULL,
   design UINTEGER NOT NULL, report UINTEGER NOT NULL);
 """
-# Rows with the same first byte of the holder are a part, whose keyed digests are added up. So a run
-# reads and checks the parts in which its people are, and no others.
+# Rows with the same first byte of the holder form a part, whose keyed digests are summed. Therefore
+# a run reads and checks only the parts that contain its people.
 _N_PARTS = 256
-_MAGIC = b"DUCK"  # in files of DuckDB, after eight bytes
+_MAGIC = b"DUCK"  # in DuckDB files, after eight bytes
 _CONFIG: dict[str, Any] = {
     "storage_compatibility_version": "v1.5.0",  # the oldest version that reads the file
-    "memory_limit": "50MB",  # enough to read; a run of many rows takes more
+    "memory_limit": "50MB",  # enough for reading; a run of many rows uses more
     "threads": 2,
     "arrow_lossless_conversion": True,  # UUIDs are 16 bytes
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
 _MEMORY = "100MB"  # for a run of many rows
-_CHUNK = 1 << 18  # candidates that are settled at a time, by one scan of the ledger
-_ROWS = 1 << 16  # rows of the ledger that are checked at a time
-WAIT = 60.0  # seconds for which another process may use a ledger
-_PAUSE = 0.2  # seconds between two attempts to open a ledger that another process uses
+_CHUNK = 1 << 18  # candidates that are settled at a time by one scan of the ledger
+_ROWS = 1 << 16  # rows of the ledger checked at a time
+WAIT = 60.0  # maximum wait in seconds for another process that uses a ledger
+_PAUSE = 0.2  # seconds between attempts to open a ledger that another process uses
 
 
 def is_ledger(path: str) -> bool:
-    """Whether a file is one of DuckDB, by its first bytes."""
+    """Whether a file is a DuckDB file, by its first bytes."""
     with suppress(OSError), open(path, "rb") as file:
         return file.read(12)[8:] == _MAGIC
     return False
@@ -64,7 +64,7 @@ def is_ledger(path: str) -> bool:
 
 @contextmanager
 def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterator[Ledger]:
-    """Open a ledger, which no other process can change meanwhile; make it if it is not there.
+    """Open a ledger with exclusive access; create it if it does not exist.
 
     Raises CommandError if it is not a ledger, or another process still uses it after `wait` s.
     """
@@ -77,13 +77,14 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
         if not file.exists():
             _create(path, file)
         with _connected(file, path, wait, read_only) as engine, TemporaryDirectory() as folder:
-            engine.execute(f"SET temp_directory = '{folder}'")  # the owner's alone
+            engine.execute(f"SET temp_directory = '{folder}'")  # accessible only to its owner
             engine.execute("SET enable_progress_bar = false")  # it goes to standard output
             book = Ledger(path, engine)
             yield book
     except BaseException as error:
         raised, is_changed = error, book is not None and book.is_changed
-        if isinstance(error, RuntimeError) and "interrupted" in str(error):  # as DuckDB says it
+        # As in DuckDB's message
+        if isinstance(error, RuntimeError) and "interrupted" in str(error):
             raised = KeyboardInterrupt()
         elif isinstance(error, duckdb.Error):
             ending = "" if is_changed else " Nothing was reported."
@@ -97,7 +98,7 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
 
 
 def _create(path: str, target: Path) -> None:
-    """Create an empty ledger that its owner alone may read: complete, or not at all."""
+    """Create an empty ledger atomically, with access only for its owner."""
     import duckdb
 
     with TemporaryDirectory() as folder:
@@ -108,16 +109,17 @@ def _create(path: str, target: Path) -> None:
             with new_file(path, mode=0o600) as file:
                 file.write(new.read_bytes())
         except CommandError:
-            if not target.exists():  # else another process was first
+            if not target.exists():  # otherwise another process was first
                 raise
-    if os.name == "posix":  # else the name might be lost with the power, and the reports not
+    # Otherwise the name might be lost in a power failure, but not the reports
+    if os.name == "posix":
         parent = os.open(target.parent, os.O_RDONLY)
         os.fsync(parent)
         os.close(parent)
 
 
 def _connected(file: Path, path: str, wait: float, read_only: bool) -> Any:
-    """Connect to a file of DuckDB as soon as no other process uses it."""
+    """Connect to a DuckDB file as soon as no other process uses it."""
     import duckdb
 
     until, user = time.monotonic() + wait, ""
@@ -151,7 +153,7 @@ def _problem(message: str) -> str:
 
 
 class Ledger:
-    """A ledger that this process alone has."""
+    """A ledger to which this process has exclusive access."""
 
     def __init__(self, path: str, engine: Any) -> None:
         self._path, self._engine = path, engine
@@ -177,14 +179,14 @@ class Ledger:
         self._checked_parts: set[int] = set()
 
     def bound(self, reports: int) -> float:
-        """Bound what this many reports about one person leak together, in nats: of every design."""
+        """Bound the joint leakage of this many reports about a person, over all designs."""
         bounds = (eps + (reports - 1) * eps_further for _, _, eps, eps_further in self.designs)
         return math.nextafter(max(bounds, default=0.0), math.inf)
 
     def limit(self, required: int | None, *, is_raised: bool) -> int:
-        """Return how many reports about each person the ledger may have.
+        """Return the maximum number of reports about each person in the ledger.
 
-        Raises CommandError or ValueError if so many were not agreed on, or are not bounded.
+        Raises CommandError or ValueError if this number was not agreed on, or has no bound.
         """
         limit = self.max_reports
         if limit is None or required in (None, limit):
@@ -208,7 +210,7 @@ class Ledger:
         return required
 
     def figures(self) -> dict[str, Any]:
-        """Count people and reports, without the key: nothing is checked."""
+        """Count people and reports without the key, so that nothing is verified."""
         people = "SELECT count(*) FROM (SELECT DISTINCT holder FROM reports)"
         counts = "SELECT design, epoch, count(*) FROM reports GROUP BY ALL ORDER BY ALL"
         reports = self._engine.execute(counts).fetchall()
@@ -230,7 +232,7 @@ class Ledger:
     def begin(self, reporter: LedgerReporter) -> None:
         """Check the ledger's seal, and begin a transaction.
 
-        Raises CommandError if the ledger is of another key or secret, or was changed.
+        Raises CommandError if the ledger has a different key or secret, or was changed.
         """
         claims, key_check = reporter.mechanism.claims, reporter.ledger_key_check
         if self.key_check not in (None, key_check):
@@ -262,7 +264,7 @@ class Ledger:
         self._design, self._epoch = design, reporter.epoch
 
     def _checked(self, candidates: Any) -> Any:
-        """Return the rows of the parts of some people, each of which this run has checked."""
+        """Return the rows of the candidates' parts, after checking each part once."""
         parts = [part for (part,) in candidates.project("part").distinct().fetchall()]
         if new := sorted(set(parts) - self._checked_parts):
             tell("checking the ledger")
@@ -282,7 +284,7 @@ class Ledger:
             )
 
     def _digested(self, rows: Any) -> NDArray[np.uint64]:
-        """Count the rows and add up their keyed digests (256, 3), each of a design and 32 bytes."""
+        """Count the rows and sum their keyed digests (256, 3), each of a design and 32 bytes."""
         totals = np.zeros((3, _N_PARTS), "<u8")
         relation = rows.project("part, holder, epoch, report::UBIGINT AS report, design")
         for batch in relation.to_arrow_reader(_ROWS):
@@ -301,17 +303,17 @@ class Ledger:
         """Compute the keyed digest of the settings, the designs and the parts."""
         settings = [_VERSION, self.key_check, self.max_reports, self._parts.tobytes().hex()]
         octets = np.array([json.dumps([settings, self.designs]).encode()])
-        return bytes(self._digests(octets, np.zeros(1, np.uint8)).tobytes())  # of no design
+        return bytes(self._digests(octets, np.zeros(1, np.uint8)).tobytes())  # for no design
 
     def settle(self, batches: Iterable[Any], schema: Any) -> Iterator[Any]:
-        """Yield what may leave of batches of candidates, and insert the new entries."""
+        """Yield the reports that may leave for batches of candidates, and insert entries."""
         import pyarrow as pa
 
         engine, design, epoch = self._engine, self._design, self._epoch
         for table in _in_chunks(batches):
             if len(table) > _ROWS:
                 engine.execute(f"SET memory_limit = '{_MEMORY}'")
-            # DuckDB finds tables by their names here; those that are registered stay in memory.
+            # DuckDB finds tables by the names of variables; registered ones would remain in memory.
             made = {name: table[name] for name in ("holder", "candidate")}
             numbered = pa.table(made | {"row": arrow_numbers(np.arange(len(table)))})  # noqa: F841
             candidates = engine.sql(
@@ -362,10 +364,10 @@ class Ledger:
         execute("INSERT INTO settings VALUES (?, ?, ?, ?, ?)", settings)
         heed_signals()
         self.is_changed = True
-        mask = os.umask(0o077)  # DuckDB's log is the owner's alone, as the ledger is
+        mask = os.umask(0o077)  # DuckDB's log is accessible only to its owner, as the ledger is
         try:
             self._engine.commit()
-            execute("CHECKPOINT")  # from here on, the file alone has all that was entered
+            execute("CHECKPOINT")  # from here on, the file itself contains all entries
         finally:
             os.umask(mask)
 

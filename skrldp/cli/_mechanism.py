@@ -1,4 +1,4 @@
-"""A mechanism's file, its columns, and the values of a table that are its categories."""
+"""Reading of a mechanism's file, and of a table's values as its categories."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from skrldp.client.records import BlockReader, RecordReader
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 
-_ROUNDING = 1e-9  # of a leakage that is computed in floating point
+_ROUNDING = 1e-9  # relative error of a leakage computed in floating point
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
 
 
 def read_mechanism(path: str) -> Any:
-    """Load a mechanism or a manifest, as strictly as a client does."""
+    """Load a mechanism or a manifest as strictly as a client does."""
     try:
         return read_json(read_text(path))
     except ValueError as error:
@@ -37,7 +37,7 @@ def read_mechanism(path: str) -> Any:
 
 
 def read_true_mechanism(path: str) -> Any:
-    """Load a mechanism or a manifest, and refuse one that claims less than it shows itself."""
+    """Load a mechanism or a manifest, and reject claims below its own leakage."""
     mechanism = read_mechanism(path)
     for words in false_claims(mechanism):
         raise CommandError(f"{path}: {words}: the claim is false.")
@@ -45,7 +45,7 @@ def read_true_mechanism(path: str) -> Any:
 
 
 def false_claims(mechanism: Mechanism | Manifest) -> list[str]:
-    """State which claims leakage at the public counts exceeds: sets contain this distribution."""
+    """State which claims are exceeded at the public counts, which every set contains."""
     statements = []
     for block in mechanism.mechanisms if isinstance(mechanism, Manifest) else [mechanism]:
         if (
@@ -90,7 +90,7 @@ def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> Re
 def read_records(
     reader: RecordReader, table: Table, missing: Sequence[str], batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Yield a table's batches; strings in a mechanism's columns become the categories they mean."""
+    """Yield a table's batches, with strings of a mechanism's columns converted to categories."""
     if not table.is_text:
         if missing:
             raise CommandError(f"--missing is for texts, and {table.path} has types.")
@@ -104,7 +104,7 @@ def read_records(
         for name, values in known.items():
             array = arrays[name]
             if "" in (listed := values if isinstance(values, list) else []) and None not in listed:
-                array = array.fill_null("")  # an empty field may be the empty string
+                array = array.fill_null("")  # an empty field may mean the empty string
             read: Any = read_categories if isinstance(values, list) else read_numbers
             arrays[name] = read(mark_missing(array, missing), name, values, where, first)
         yield pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
@@ -112,7 +112,7 @@ def read_records(
 
 
 def read_numbers(column: Any, name: str, numbers: Numbers, where: str, first: int) -> Any:
-    """Read the numbers or dates of texts that are to be cut into bins or rounded to knots."""
+    """Convert strings to numbers or dates, for bins or knots."""
     import pyarrow as pa
 
     kind = "number" if isinstance(numbers, Knots) else numbers.kind
@@ -135,7 +135,7 @@ def _number(text: str) -> float | None:
 
 
 def _moment(text: str, kind: str) -> datetime | None:
-    """Read a date or time, of a time zone or without, in UTC; None for any other text."""
+    """Parse a date or time, with or without a time zone, in UTC; None for any other string."""
     with suppress(ValueError):
         moment = datetime.fromisoformat(text)
         if (moment.tzinfo is None) == (kind == "date"):
@@ -146,9 +146,10 @@ def _moment(text: str, kind: str) -> datetime | None:
 def read_categories(
     column: Any, name: str, categories: Sequence[Any], where: str, first: int
 ) -> Any:
-    """Read strings as the categories that they mean: 5 is meant by "5" and "5.0" alike.
+    """Convert strings to categories: both "5" and "5.0" mean 5.
 
-    A string that means none is missing, if no category is; where these are strings, it stays.
+    A string that means no category becomes missing, unless missing is a category; columns of
+    strings remain unchanged.
     """
     import pyarrow as pa
 
@@ -176,7 +177,7 @@ def read_categories(
 
 
 def _meaning_of(category: Any) -> tuple[type, Any]:
-    """Return what a category is compared by."""
+    """Return the key by which a category is compared."""
     if isinstance(category, int | float) and not isinstance(category, bool):
         return Decimal, Decimal(repr(category))
     if isinstance(category, date) and not isinstance(category, datetime):
@@ -185,25 +186,25 @@ def _meaning_of(category: Any) -> tuple[type, Any]:
 
 
 def _meanings(text: str) -> Iterator[tuple[type, Any]]:
-    """Yield what a string may mean: itself, a number, true or false, a date or a time."""
+    """Yield the possible meanings of a string: itself, a number, a boolean, a date or a time."""
     yield str, text
     if NUMBER.fullmatch(text):
         yield Decimal, Decimal(text)
     if text.lower() in ("true", "false"):
         yield bool, text.lower() == "true"
-    kinds: tuple[Any, ...] = (datetime, time)  # a date is read as its midnight
+    kinds: tuple[Any, ...] = (datetime, time)  # a date is its midnight
     for kind in kinds:
         with suppress(ValueError):
             yield kind, kind.fromisoformat(text)
 
 
 def values_of(batch: Any, columns: Sequence[str]) -> dict[str, Any]:
-    """Read columns of a batch as clients take them."""
+    """Convert columns of a batch to the form that clients accept."""
     return {name: read_values(name, batch.column(name)) for name in columns}
 
 
 def placed(work: Callable[[Any], Any], path: str) -> Callable[[Any], Any]:
-    """Have a function's errors say where in the table the batch is that they are about."""
+    """Wrap a function so that its errors state the rows of the batch in the table."""
     first = 0
 
     def located(batch: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``skrldp report``: private records in, reports out.
+"""``skrldp report``: from private records to reports.
 
 With :func:`key` for reports that stay the same; :mod:`skrldp.cli._ledger` counts them.
 """
@@ -57,8 +57,8 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
 # --- skrldp report --------------------------------------------------------------------------------
 
 
-REPORT = "report"  # the column of the reports
-BLOCK = "block"  # that of the blocks, if they are those of a manifest
+REPORT = "report"  # the name of the column of reports
+BLOCK = "block"  # the name of the column of blocks, for a manifest
 
 
 def report(
@@ -139,7 +139,7 @@ def report(
         )
     reader = reader_of(loaded)
     needed = list(reader.known)
-    # Else the key is one of this run alone, and the ids are the rows' numbers.
+    # Otherwise the key is for this run only, and the ids are the row numbers.
     secret = secrets.token_bytes(_BYTES) if key is None else KeyFile(key).read()
     rows = new_name([*needed, *names_kept, BLOCK, REPORT])
     options: dict[str, Any] = {"id": id or rows, "key": secret, "keep": names_kept, "name": REPORT}
@@ -147,7 +147,7 @@ def report(
     wait = WAIT if wait is None else wait
     begun: Any = nullcontext() if ledger is None else opened_ledger(ledger, wait)
     ids, inputs = [] if id is None else [id], [mechanism, records, key, ledger]
-    kind_of(output, packed=False)  # an unknown file format is an error before anything is read
+    kind_of(output, packed=False)  # reject an unknown file format before anything is read
     with begun as book, new_file(output, inputs=inputs) as file:
         if book is None:
             kind = BlockReporter if isinstance(loaded, Manifest) else Reporter
@@ -187,7 +187,7 @@ def report(
 
 
 def _numbered(batches: Iterable[Any], name: str) -> Iterator[Any]:
-    """Give batches a column with the numbers of their rows."""
+    """Add a column with row numbers to batches."""
     import pyarrow as pa
 
     first = 0
@@ -200,7 +200,7 @@ def _numbered(batches: Iterable[Any], name: str) -> Iterator[Any]:
 def _reports(
     batches: Iterable[Any], reporter: Reporter, id: str | None, path: str
 ) -> Iterator[Any]:
-    """Yield the reports of each batch; the last only if no id is there twice."""
+    """Yield the reports of each batch, the last one only if all ids are distinct."""
     make, numbers = placed(partial(reported, reporter), path), [np.zeros(0, np.uint64)]
     for batch in batches:
         reports, hashes = make(batch)
@@ -211,9 +211,9 @@ def _reports(
 
 
 def _refuse_same(numbers: list[Any], id: str | None, path: str) -> None:
-    """Raise an error if an id is in two rows, which have one number then.
+    """Raise an error if an id occurs in two rows, by comparing hashes.
 
-    Of 10⁸ texts, two have one by chance with a probability of 0.0003.
+    Among 10⁸ ids, a collision by chance has a probability of 0.0003.
     """
     every = np.concatenate(numbers)
     numbers.clear()

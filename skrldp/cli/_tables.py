@@ -1,7 +1,7 @@
-"""Tables in files, read batch by batch: CSV, Parquet and Arrow; one file or a folder.
+"""Reading of tables in batches: CSV, Parquet and Arrow, in one file or a folder.
 
-Values of CSV are strings, always; an empty field is missing. Parquet and Arrow have types. Arrow's
-own messages quote rows and values, which may be secrets: none is passed on.
+Values of CSV are always strings, and an empty field is missing. Parquet and Arrow have types.
+Arrow's messages are not shown, because they quote rows and values, which may be secret.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _ENDINGS = {
     "Parquet": (".parquet", ".pq"),
     "Arrow": (".arrow", ".feather", ".ipc"),
 }
-_ROWS = 1 << 16  # of a batch, at most
-_HEAD = 1 << 16  # bytes of a CSV file that are examined at a time: its header must end in them
+_ROWS = 1 << 16  # maximum size of a batch
+_HEAD = 1 << 16  # bytes of a CSV file read at a time, which must contain the header
 _DELIMITERS = ",;\t|"
-_PRINTED = 32  # bytes below it are line ends and their like
+_PRINTED = 32  # smaller bytes are line ends and similar characters
 _HIDDEN = (".", "_")  # prefixes of names that do not belong to a table, such as _SUCCESS
 
 
 def kind_of(path: str, *, packed: bool = True) -> str:
-    """Tell a table's format by the file's name."""
+    """Return a table's format, by the file's name."""
     name = PurePath(path).name.lower()
     plain = name.removesuffix(".gz") if packed else name
     ending = ".csv" if path == STANDARD else PurePath(plain).suffix
@@ -58,26 +58,26 @@ def kind_of(path: str, *, packed: bool = True) -> str:
 
 
 class Table:
-    """A table that is read batch by batch.
+    """A table that is read in batches.
 
-    Raises CommandError if it is not a table, lacks a column, or its files differ; while it is read,
-    if it is cut off or damaged.
+    Raises CommandError if it is not a table, lacks a column, or its files differ; and while it is
+    read, if it is truncated or damaged.
 
     Parameters
     ----------
     path : str
-        A file, a folder of files of one format, or "-": CSV from standard input.
+        A file, a folder of files of one format, or "-" for CSV from standard input.
     columns : sequence of str, optional
-        The columns to be read, in their order; all if None.
+        The columns to read, in order; all if None.
 
     Attributes
     ----------
     kind : {"CSV", "Parquet", "Arrow"}
         The format.
     is_text : bool
-        Whether all values are strings, as those of CSV are.
+        Whether all values are strings, as in CSV.
     schema : Schema
-        Of the batches.
+        Schema of the batches.
     """
 
     def __init__(self, path: str, columns: Sequence[str] | None = None) -> None:
@@ -121,7 +121,7 @@ class Table:
         self.schema = pa.schema([first.schema.field(name) for name in wanted])
 
     def batches(self, *, of_one_line: Sequence[str] = ()) -> Iterator[Any]:
-        """Yield record batches; fields of the columns `of_one_line` that have more are an error."""
+        """Yield record batches; reject line breaks in the columns `of_one_line`."""
         n_rows = 0
         for table_file in self._parts:
             with _in_words(table_file.path, self.kind):
@@ -137,7 +137,7 @@ class Table:
             self._warn_of_lines(n_rows)
 
     def _warn_of_lines(self, n_rows: int) -> None:
-        """Warn of lines that are no rows: a quote too many swallows records."""
+        """Warn about lines that are not rows, because a superfluous quote merges records."""
         within = sum(table_file.n_lines() for table_file in self._parts) - n_rows
         if within > 0:
             warnings.warn(
@@ -150,7 +150,7 @@ class Table:
 
 @dataclass(frozen=True)
 class _Part:
-    """A file: its schema, and functions to its batches, and to the number of its lines of text."""
+    """A file's schema, and functions that return its batches and its number of lines."""
 
     path: str
     schema: Any
@@ -159,7 +159,7 @@ class _Part:
 
 
 def _files_of(path: str) -> list[str]:
-    """List the files of a table, in the order of their names, none of them twice."""
+    """List the files of a table in the order of their names, without duplicates."""
     if path == STANDARD or not os.path.isdir(path):
         return [path]
     names = sorted(os.listdir(path), reverse=True)
@@ -176,7 +176,7 @@ def _files_of(path: str) -> list[str]:
 
 
 def new_name(columns: Sequence[str]) -> str:
-    """Return a name that no column has."""
+    """Return a name that differs from all columns."""
     return max(columns, key=len) + "_"
 
 
@@ -191,7 +191,7 @@ def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[s
 
 
 def _own(table_file: _Part) -> list[str]:
-    """Return the columns of a file, except an index that pandas wrote."""
+    """Return the columns of a file, except an index written by pandas."""
     return [name for name in table_file.schema.names if not name.startswith("__index_level_")]
 
 
@@ -201,7 +201,7 @@ def _type_of(table_file: _Part, name: str) -> str:
 
 
 def _check(table_file: _Part, columns: Sequence[str], kind: str) -> None:
-    """Check that a file has each column once."""
+    """Check that a file has no duplicate columns."""
     names = table_file.schema.names
     if kind == "CSV" and columns and set(names).isdisjoint(columns):
         raise CommandError(
@@ -216,9 +216,10 @@ def _check(table_file: _Part, columns: Sequence[str], kind: str) -> None:
 
 
 def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int) -> None:
-    """Reject line ends in texts that are written unchanged.
+    """Reject line ends in strings that are written unchanged.
 
-    Two ids that begin with a quote would make one id of all rows between them, secrets and all.
+    Two ids that begin with a quote would merge all rows between them, including secrets, into one
+    id.
     """
     for name in columns:
         strings = octets_in(batch.column(name))
@@ -267,7 +268,7 @@ def _csv(path: str) -> _Part | None:
             break
     if not any(names) or not all(name.replace("\t", "").isprintable() for name in names):
         raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
-    # An empty line is how a missing value of a single column is written.
+    # An empty line represents a missing value of a single column.
     count = partial(_n_lines, with_empty=len(names) == 1)
     n_before = count(io.BytesIO(lines[: len(lines) - len(text)].encode())) + 1  # the header
     if len(head) < _HEAD and count(io.BytesIO(head)) <= n_before:
@@ -289,19 +290,19 @@ def _csv(path: str) -> _Part | None:
         try:
             yield from reader(columns, use_threads=True)
         except pa.ArrowInvalid:
-            deque(reader(columns, use_threads=False), maxlen=0)  # its error says in which row
+            deque(reader(columns, use_threads=False), maxlen=0)  # its error states the row
             raise
 
     schema = pa.schema([(name, pa.string()) for name in names])
     if (
         reader([], use_threads=False).schema.names != names
-    ):  # Arrow would read other columns as missing
+    ):  # Arrow would read unexpected columns as missing
         raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
     return _Part(path, schema, batches, lambda: count(opened()) - n_before)
 
 
 def _n_lines(file: Any, *, with_empty: bool) -> int:
-    """Count the lines, or those that are not empty."""
+    """Count the lines, or the non-empty ones."""
     n_lines, last = 0, b"\n"
     while block := file.read(_HEAD):
         octets = np.frombuffer(last + block, np.uint8)
@@ -317,7 +318,7 @@ def _n_lines(file: Any, *, with_empty: bool) -> int:
 
 def _typed(path: str) -> _Part:
     """Open a Parquet or an Arrow file."""
-    if kind_of(path) == "Parquet":  # Arrow's data sets would import pandas, and read ahead
+    if kind_of(path) == "Parquet":  # Arrow's datasets would import pandas, and read ahead
         import pyarrow.parquet as pq
 
         file = pq.ParquetFile(path, pre_buffer=False)
@@ -340,7 +341,7 @@ def _typed(path: str) -> _Part:
 
 
 def mark_missing(column: Any, missing: Sequence[str]) -> Any:
-    """Take some strings of a column as missing."""
+    """Convert given strings of a column to missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -351,20 +352,20 @@ def mark_missing(column: Any, missing: Sequence[str]) -> Any:
 
 
 def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
-    """Return the codes (n,) of a column's values, -1 where one is missing; and the values."""
+    """Return the codes (n,) of a column's values, -1 for missing ones; and the values."""
     import pyarrow as pa
 
     if not isinstance(column, pa.DictionaryArray):
         column = column.dictionary_encode()
-    indices = column.indices.cast(pa.int64())  # they may be unsigned, as those of Polars
-    missing = arrow_numbers(np.full(len(indices), -1))  # a scalar would import pandas
+    indices = column.indices.cast(pa.int64())  # they may be unsigned, as in Polars
+    missing = arrow_numbers(np.full(len(indices), -1))  # an Arrow scalar would import pandas
     return numbers_of(pa.compute.coalesce(indices, missing)), column.dictionary.to_pylist()
 
 
 def weighted(
     batches: Iterable[Any], counts: str | None, path: str
 ) -> Iterator[tuple[Any, NDArray[np.int64], int]]:
-    """Yield batches, how many records each row stands for, and the number of the first row."""
+    """Yield batches, the number of records of each row, and the number of the first row."""
     first = 0
     for batch in batches:
         ones = np.ones(len(batch), np.int64)
@@ -375,7 +376,7 @@ def weighted(
 def whole_numbers(batch: Any, name: str, path: str, first: int) -> NDArray[np.int64]:
     """Read a column of integers from 0.
 
-    Shapes: returns (n,). Raises CommandError if there is another value, or none.
+    Shapes: returns (n,). Raises CommandError if there is another value, or a missing one.
     """
     codes, values = coded(batch.column(name))
     numbers = np.array([*map(_whole, values), -1], np.int64)[codes]
@@ -399,7 +400,7 @@ def _whole(value: Any) -> int:
 
 @contextmanager
 def _in_words(path: str, kind: str) -> Iterator[None]:
-    """State what is wrong with a file, without the values that Arrow's messages quote."""
+    """Describe the problem of a file, without the values that Arrow's messages quote."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""``skrldp verify``: whether a mechanism is as private as it says, by its table or by a proof."""
+"""``skrldp verify``: whether a mechanism is as private as it claims, by its table or a proof."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _counted(
 
 
 def _joint_of(mechanism: Any, counts: Any) -> JointDistribution:
-    """Return the distribution of counted records, with what the mechanism states of its values."""
+    """Return the distribution of counted records, with the mechanism's source of its values."""
     from skrldp.joint import JointDistribution
 
     stated = mechanism.claims.main.around
@@ -138,10 +138,10 @@ def _joint_of(mechanism: Any, counts: Any) -> JointDistribution:
 
 
 def _chance_of_infrequent(mechanism: Mechanism, counts: Any, n_values: int | None) -> float:
-    """Bound the probability that values with so few of these records are not frequent (a2,)."""
+    """Bound the probability that values with these numbers of records are not frequent (a2,)."""
     members = [value if isinstance(value, tuple) else (value,) for value in mechanism.values]
     other_names = mechanism.others or (None,) * len(members[0])
-    if not any(other_names) and n_values == len(members) + 1:  # combinations were learned as such
+    if not any(other_names) and n_values == len(members) + 1:  # combinations were learned
         return chance_of_infrequent(int(counts.sum()), int(counts.min()))
     fewest = []
     for position, name in enumerate(other_names):
@@ -156,21 +156,21 @@ def _chance_of_infrequent(mechanism: Mechanism, counts: Any, n_values: int | Non
 
 
 def _most_values_of(stated: Around) -> int | None:
-    """Return how many values of U sets are to allow for, if more than are listed.
+    """Return the number of values of U for which sets allow, if more than listed.
 
-    Where values were learned, that is one more than an asymptotic set counts: what no record has.
-    None if what is claimed does not say.
+    For learned values, that is one more than an asymptotic set counts, for values without records.
+    None if the claims do not state it.
     """
     if stated.is_everything:
         return None
-    if stated.n_values is None:  # an asymptotic set does not say whether that one is listed
+    if stated.n_values is None:  # an asymptotic set does not state whether that one is listed
         return 0 if stated.rule == "finite-sample" else None
     asymptotic = stated.rule in ("chi2", "asymptotic")
     return int(stated.n_values + (asymptotic and stated.values_from == "frequent"))
 
 
 def _set_by_rule(stated: Around) -> Any:
-    """Make the parameter object of a set that is claimed: by its rule."""
+    """Make the parameter object of a claimed set, by its rule."""
     from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 
     if stated.is_everything:
@@ -191,7 +191,7 @@ def _checked(
     eps: float | None,
     pilots: list[str] | None,
 ) -> bool:
-    """Check a proof, make the sets of distributions again, and print what is shown."""
+    """Check a proof, recompute the sets of distributions, and print the result."""
     from skrldp.certificate import verify as check
 
     verdict = check(mechanism.to_json(), counts, witness, eps)
@@ -221,16 +221,16 @@ def _checked(
 
 
 def _as_counted(claim: Claim, joint: JointDistribution) -> Claim:
-    """Return a claim, with what the counted records say of where values come from."""
+    """Return a claim, with the source of values that the counted records imply."""
     if claim.around.values_from != "frequent":
         return claim
-    of_survey = claim.around.rule == "survey"  # for which many records do not suffice
+    of_survey = claim.around.rule == "survey"  # for which many records are not sufficient
     source = "learned" if of_survey else joint.alphabet_for(claim.around.beta)
     return replace(claim, around=replace(claim.around, values_from=source))
 
 
 def _stated_by_rule(mechanism: Mechanism, joint: JointDistribution, claim: Claim) -> Around:
-    """Return the set that a claim's rule makes of counts, in groups by the known columns."""
+    """Return the set that a claim's rule computes from counts, in groups by the known columns."""
     from skrldp.privacy.requirements import Requirements
 
     rule, columns = _set_by_rule(claim.around), columns_of(mechanism)
@@ -250,7 +250,7 @@ def _stated_by_rule(mechanism: Mechanism, joint: JointDistribution, claim: Claim
 
 
 def _bounds_again(mechanism: Any, _: Any, pilots: list[str] | None) -> list[tuple[bool, str]]:
-    """Compute bounds from private reports again, if their mechanisms are given."""
+    """Recompute bounds from private reports, if their mechanisms are given."""
     from skrldp.certificate import verify_bounds
 
     if not pilots:
@@ -261,7 +261,7 @@ def _bounds_again(mechanism: Any, _: Any, pilots: list[str] | None) -> list[tupl
 
 
 def _radii_again(mechanism: Any, joint: JointDistribution, _: Any = None) -> list[tuple[bool, str]]:
-    """Make each set by its rule again; whether the stated one is as large, and a sentence."""
+    """Recompute each set by its rule; return whether the stated one is as large, and a sentence."""
     verdicts = []
     main, everywhere = mechanism.claims.main, mechanism.claims.everywhere
     for claim in mechanism.claims:
