@@ -1,6 +1,6 @@
-r"""The worst distribution of a Rényi ball for a linear function of one or two conditionals.
+r"""The worst distribution in a Rényi ball for a linear function of one or two conditionals.
 
-The problem is the *support function* of what the ball allows (Entropy Theorem 1, ISIT Theorem 3)
+The problem is the *support function* of the ball's conditionals (Entropy Theorem 1, ISIT Theorem 3)
 
 .. math:: \max \sum_{i} R_i \cdot q_i \quad\text{over conditionals } R_i
    \text{ that some distribution of the ball has together},
@@ -18,9 +18,9 @@ where :math:`M_\theta` is the power mean of exponent θ under :math:`\hat P_{U|s
 :math:`N_\sigma(x) = (\sum x_i^\sigma)^{1/\sigma}` with :math:`\sigma = (\alpha-1)/(2\alpha-1)`,
 :math:`w_i = \hat P_{s_i}` and :math:`A = \sum w_i + e^{(\alpha-1)B/\alpha} - 1`. For one secret
 this is :math:`\lambda - e^{-B_s} M_\theta(\lambda - q)`. The expression is convex in τ and is an
-upper bound at *every* τ, converged or not: that is what makes a certificate rigorous.
-``docs/mathematics.md`` has the derivation. This room is only about arrays and numbers, not secrets,
-tables or uncertainty sets: a ball is its order and radius here.
+upper bound at *every* τ, converged or not, which makes a certificate rigorous.
+``docs/mathematics.md`` has the derivation. This module contains only numerics on arrays, without
+secrets, tables or uncertainty sets; a ball is given by its order and radius.
 """
 
 from collections.abc import Callable
@@ -33,8 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._arrays import LARGEST_EXPONENT, Batch, chunks
 from skrldp._typing import Floats
 
-# An interval of length 1 shrinks to 1e-15, the last digits of what is sought. Twice as many steps
-# would change nothing and take twice the time.
+# An interval of length 1 shrinks to 1e-15, the last digits of the root. Twice as many steps would
+# change nothing and take twice the time.
 _STEPS = 50
 
 
@@ -43,8 +43,8 @@ def bisect(
 ) -> Floats:
     """Largest points at which a monotone condition holds.
 
-    Shapes: `low` and `high` (N,). Returns (N,): the last points at which the condition was seen to
-    hold; `low` where there was none.
+    Shapes: `low` and `high` (N,). Returns (N,): the last points at which the condition held; `low`
+    if there was none.
 
     Examples
     --------
@@ -62,24 +62,24 @@ def bisect(
 # --- The dual function of N problems at once, with its derivatives --------------------------------
 
 
-# Relative to the range of q. Gaps below it are last digits, of which the power means of some orders
-# would make much; they are taken for zero, which loosens a bound by at most as much.
+# Relative to the range of q. Gaps below it are rounding errors, to which the power means of some
+# orders are sensitive; they count as zero, which loosens a bound by at most as much.
 _NO_GAP = 1e-14
-# Stands for a slack of zero, relative to the range of q: small enough for its inverse square root
-# to outweigh any cell, and large enough for powers of it to be finite.
+# Replaces a slack of zero, relative to the range of q: small enough that its inverse square root
+# outweighs any cell, and large enough for finite powers.
 FLOOR = 1e-25
 # Relative: by so much what a budget allows is moved outwards, so that where a conditional becomes
 # free, which takes a logarithm to infinity, and where a part of a budget is taken off the whole,
 # rounding errs on the safe side. Twice as much would widen balls by some 1e-15.
 _OUTWARDS = 16.0 * np.finfo(float).eps
-_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are centred at the largest
+_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are shifted by the largest
 
 
 @dataclass(frozen=True)
 class SupportProblem(Batch):
     """N problems of T conditionals over k cells, scaled to gaps in [0, 1].
 
-    Budgets are in nats of the joint distribution: a conditional R takes w KL(p || R) at order 1.
+    Budgets are in nats of the joint distribution: a conditional R uses w KL(p || R) at order 1.
     """
 
     gaps: Floats  # (N, T, k)  (max q - q) / scale
@@ -87,8 +87,8 @@ class SupportProblem(Batch):
     weight: Floats  # (N, T)
     shrink: Floats  # (N,)  log of the reduction of the power means by the budget
     floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
-    radius: Floats  # (N,)  the budget that the conditionals share
-    limits: Floats | None  # (N, T)  what each may take of it at most; None for all of it
+    radius: Floats  # (N,) the shared budget of the conditionals
+    limits: Floats | None  # (N, T) limit of each conditional; None for no limit
     alpha: float
 
 
@@ -102,14 +102,14 @@ class DualPoint(Batch):
     hessian: Floats  # (N, T, T)
 
     def overwrite(self, rows: NDArray[np.bool_], point: "DualPoint") -> None:
-        """Replace the numbers of some problems by others."""
+        """Replace the values of selected problems."""
         for name, values in vars(self).items():
             values[rows] = getattr(point, name)
 
 
 def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Log of the power mean of the gaps, its slope S0/W, and S1/S0 (see dual)."""
-    if alpha == 2.0:  # the default, and the only case without transcendental functions
+    if alpha == 2.0:  # the default, the only case without transcendental functions
         root = p / np.sqrt(gaps)
         total = np.einsum("ntu,ntu->nt", root, gaps)
         log_mean = 2.0 * np.log(total)
@@ -184,26 +184,26 @@ def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
 def split_budget(
     log_mean: Floats, weight: Floats, radius: Floats, limits: Floats
 ) -> tuple[NDArray[np.bool_], Floats]:
-    r"""How two conditionals split a budget of which each may take a part at most (order 1).
+    r"""Split a budget between two conditionals, each with a limit (order 1).
 
     The part subtracted from the slacks is the least of :math:`\sum_i e^{-k_i/w_i} M_i` over the
     splits :math:`k_1 + k_2 \le B`, :math:`k_i \le b_i`. It is convex in :math:`k_1` on the line
-    :math:`k_1 + k_2 = B`, so the best split is the unlimited one moved to the nearest that is
-    allowed. Another split would be no bound (docs/proofs.md, Theorem 37 and Corollary 38), so the
-    parts are rounded outwards.
+    :math:`k_1 + k_2 = B`, so the best split is the unlimited one, clipped to the limits. A
+    different split would not be a bound (docs/proofs.md, Theorem 37 and Corollary 38), so the parts
+    are rounded outwards.
 
     Shapes: `log_mean`, `weight` and `limits` (..., 2); `radius` (...). Returns `held` (...):
-    where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of what is
-    left of the means.
+    where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of the
+    factors of the means.
     """
     both_fit = limits.sum(axis=-1) <= radius  # then nothing is shared
     total = weight.sum(axis=-1)
     # On the line k1 + k2 = B the derivatives with respect to k1 and k2 are equal.
     apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
     first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
-    allowed = np.clip(first, radius - limits[..., 1], limits[..., 0])  # the latter where they cross
-    # Outwards on both sides, for a part that is small beside the budget: its last digits count, and
-    # the budgets are rounded already.
+    allowed = np.clip(first, radius - limits[..., 1], limits[..., 0])  # the latter if they cross
+    # Outwards on both sides, because for a part that is small relative to the budget the last
+    # digits matter, and the budgets are already rounded.
     spare = _OUTWARDS * radius
     largest = np.minimum(allowed + spare, limits[..., 0])
     rest = np.minimum(radius + spare - allowed, limits[..., 1])
@@ -211,12 +211,12 @@ def split_budget(
 
 
 def _sigma(alpha: float) -> float:
-    """Exponent that couples two conditionals (at alpha=1/2 a minimum, treated apart)."""
+    """Exponent that couples two conditionals (at alpha=1/2 a minimum, treated separately)."""
     return (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -1.0
 
 
 def support_shrink(weight: Floats, alpha: float, radius: float | Floats) -> Floats:
-    """log(A^{1/theta}) without the marginals' part; infinite where the conditionals are free."""
+    """log(A^{1/theta}) without the marginals' part; infinite for unrestricted conditionals."""
     return radius_of(weight.sum(axis=1), alpha, radius)
 
 
@@ -266,25 +266,26 @@ def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
 # --- Slacks of conditionals that have a budget each -----------------------------------------------
 
 
-# Logarithms of slacks are right to the square of the last step. Twice as large would save no step.
+# Logarithms of slacks are accurate to the square of the last step. Twice as much would save no
+# step.
 _SETTLED = 1e-7
-# From 4 to 10 steps are usual; more are taken where budgets are so small that rounding hides them.
-# Bisection alone would close the bracket in 60.
+# Usually 4 to 10 steps are taken; more if budgets are so small that rounding hides them. Bisection
+# alone would close the bracket in 60.
 _ROOT_STEPS = 60
-_LEAST_DIVERGENCE = 1e-300  # stands for zero, whose logarithm is finite then
+_LEAST_DIVERGENCE = 1e-300  # replaces zero, so that its logarithm is finite
 
 
 def is_constant(problem: SupportProblem) -> NDArray[np.bool_]:
-    """Tell which conditionals have the same gap wherever the public one is positive, (N, T)."""
+    """Return which conditionals have the same gap wherever the public one is positive, (N, T)."""
     gaps, seen = problem.gaps, problem.p > 0
     return np.where(seen, gaps, 0.0).max(axis=-1) <= np.where(seen, gaps, np.inf).min(axis=-1)
 
 
 def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
-    """Slacks at which the maximisers have given divergences, which minimises each by itself.
+    """Slacks at which the maximisers have given divergences, the minimum for each alone.
 
-    The divergence is the log of the power mean plus that of its slope. It falls as the slack grows,
-    and is nearly linear in logarithms, so that few of Newton's steps reach the root.
+    The divergence is the log of the power mean plus that of its slope. It decreases in the slack,
+    and is nearly linear in logarithms, so that few Newton steps reach the root.
 
     Shapes: `divergence` (N, T); returns (N, T).
     """
@@ -292,7 +293,7 @@ def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
     gaps: Floats = problem.gaps.reshape(-1, 1, problem.gaps.shape[2])
     p = problem.p.reshape(gaps.shape)
     target = np.log(np.maximum(divergence, _LEAST_DIVERGENCE)).ravel()
-    slack = np.full(len(gaps), FLOOR)  # right where the maximiser is the same at every slack
+    slack = np.full(len(gaps), FLOOR)  # correct if the maximiser is the same at every slack
     active = np.flatnonzero(~is_constant(problem).ravel())
     point = np.log(np.maximum(start(problem), FLOOR)).ravel()
     gaps, p, target, point = (values[active] for values in (gaps, p, target, point))
@@ -321,10 +322,10 @@ def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
 
 
 def minimise_with_limits(problem: SupportProblem) -> Floats:
-    """Slacks for pairs, at order 1, of which each conditional may take a part of the budget.
+    """Slacks for pairs, at order 1, with a limit on each conditional's part of the budget.
 
-    A limit binds if the price of the budget is higher there than what the other one would pay for
-    the rest; then the other one has the rest. Otherwise the budget is shared freely.
+    A limit is active if the price of the budget at it exceeds that of the other conditional at the
+    rest, which the other one then uses. Otherwise the budget is shared freely.
     """
     assert problem.limits is not None
     limits, radius = problem.limits, problem.radius[:, None]
@@ -352,31 +353,33 @@ def minimise_with_limits(problem: SupportProblem) -> Floats:
 # --- Newton's method on the dual function of pairs ------------------------------------------------
 
 
-# When a problem is done. Every point gives a valid bound, so these decide only how tight it is:
-# twice as large, a few steps are saved, and bounds are looser by at most as much.
+# Tolerances of convergence. Every point gives a valid bound, so these determine only its tightness:
+# twice as much saves a few steps, and loosens bounds by at most as much.
 _TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: about 450 units of rounding
-_BALANCE = 1e-9  # how far from 1 the mass of the worst conditional may be
+_BALANCE = 1e-9  # tolerance for the mass of the worst conditional
 
-# Bounds of a step, so that slacks stay positive and no step leaves where the model is any good.
-# Steps were counted on 3,000 random pairs each at alpha .55, 1, 2, 4 and B .001, .05, 1.
+# Bounds of a step, so that slacks remain positive and the model remains accurate. Steps were
+# counted on 3,000 random pairs each at alpha .55, 1, 2, 4 and B .001, .05, 1.
 _SHRINK = 0.9  # at most this share of a slack is taken off; .8 or .95: as many steps within a tenth
 _GROWTH = 9.0  # a slack at most grows to 1 plus ten times itself; 4 or 18: as many steps
-_SHORTER = 0.3  # share of a step that is tried next where the dual function rose
-_SHORTENINGS = 25  # 0.3**25 is below 1e-13: then no step helps
-# From order 1 on 5 to 12 do on average, and 35 at most. At .55 with B = 1 it is 25, and 1 % are
-# left after 80: they are solved by their price. With twice as many they would take twice as long.
+_SHORTER = 0.3  # factor of a step after the dual function rose
+_SHORTENINGS = 25  # 0.3**25 is below 1e-13, where no step helps
+# From order 1 on, 5 to 12 are needed on average, and 35 at most. At .55 with B = 1 it is 25, and 1
+# % remain after 80, which are solved by their price. With twice as many they would take twice as
+# long.
 _NEWTON_STEPS = 80
 
-# Guards against division by zero and lost digits; their size does not matter within a factor of 10.
+# Safeguards against division by zero and cancellation; their size does not matter within a factor
+# of 10.
 _LEAST_VARIANCE = 1e-30
 _LEAST_SLACK = 1e-12
 _LEAST_CURVATURE = 1e-300
-_SINGULAR = 1e-14  # determinants below this, relatively, are rounding
-_RISE = 4e-15  # relative: by so much the dual function may rise, by rounding alone
+_SINGULAR = 1e-14  # relative determinants below this are rounding errors
+_RISE = 4e-15  # maximum relative increase of the dual function due to rounding
 
 
 def start(problem: SupportProblem) -> Floats:
-    """Return slacks that are right for a small ball, and of the right order for a large one."""
+    """Return slacks that are accurate for a small ball, and of the right order for a large one."""
     alpha, p, gaps, weight = problem.alpha, problem.p, problem.gaps, problem.weight
     theta = (alpha - 1.0) / alpha
     mean = np.einsum("ntu,ntu->nt", p, gaps)
@@ -393,7 +396,7 @@ def start(problem: SupportProblem) -> Floats:
 
 
 def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Floats:
-    """Minimiser of the quadratic model that keeps the slacks positive."""
+    """Minimiser of the quadratic model with positive slacks."""
     gradient, hessian = 1.0 - point.mass, point.hessian
     lowest = np.where(problem.floored, FLOOR - slack, -_SHRINK * slack)
     g1, g2 = gradient.T
@@ -423,7 +426,7 @@ def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Fl
 def _descend(
     problem: SupportProblem, slack: Floats, point: DualPoint, step: Floats
 ) -> tuple[Floats, DualPoint]:
-    """Take the step, shortened where the dual function would rise."""
+    """Take the step, shortened if the dual function would rise."""
     moved = np.maximum(slack + step, FLOOR)
     after = dual(problem, moved)
     allowance = _RISE * (1.0 + slack.sum(axis=1))
@@ -434,16 +437,16 @@ def _descend(
         moved[worse] = (1.0 - _SHORTER) * slack[worse] + _SHORTER * moved[worse]
         after.overwrite(worse, dual(problem[worse], moved[worse]))
     worse = ~(after.value <= point.value + allowance)
-    if worse.any():  # no step helps: stay
+    if worse.any():  # no step helps, so stay
         moved[worse] = slack[worse]
         after.overwrite(worse, point[worse])
     return moved, after
 
 
 def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Slacks that minimise the dual function of pairs, by a bounded Newton method for all at once.
+    """Slacks that minimise the dual function of pairs, by a vectorised bounded Newton method.
 
-    Returns the problems that did not converge too.
+    Also returns the problems that did not converge.
     """
     best = slack.copy()
     active = np.arange(len(slack))
@@ -451,7 +454,8 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
     for _ in range(_NEWTON_STEPS):
         step = _newton_step(problem, slack, point)
         decrement = -((1.0 - point.mass) * step).sum(axis=1)
-        # A tiny slack moves the bound by nothing and the worst conditional by much: ask for both.
+        # A tiny slack barely changes the bound, but the worst conditional by much, so both must
+        # converge.
         off = np.where(slack > 2.0 * FLOOR, np.abs(1.0 - point.mass), point.mass - 1.0)
         going = (decrement > _TOLERANCE) | (off.max(axis=1) > _BALANCE)
         if not going.all():
@@ -469,17 +473,17 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
 # --- Slacks of pairs for orders near 1/2, as roots in brackets: sure where Newton's method is not -
 
 
-# Logarithms that are examined, relative to the range of q: exp(60) is as good as infinite. Twice
-# as wide would cost one step more.
+# Range of logarithms, relative to the range of q: exp(60) is practically infinite. Twice as wide
+# would need one more step.
 _WIDEST = 60.0
-# The outer root: by chords, about 10 where the function is smooth, and every third time, or after
-# so many, by the middle. The most close the bracket where it jumps.
+# The outer root: about 10 chords if the function is smooth, and bisection every third time, or
+# after this many. The maximum closes the bracket at jumps.
 _CHORDS, _MOST_POINTS = 24, 80
 _MET, _NARROW = 1e-12, 1e-15  # of equation and bracket; every slack gives a valid bound
-_NO_SLACK = 1e-14  # last digits of a slack: taken for zero. Twice as much would loosen bounds by it
+_NO_SLACK = 1e-14  # slacks below this count as zero. Twice as much would loosen bounds by it
 
-# The inner root, a slack's: by Newton's steps inside a bracket.
-_MOST_LOG_SLACK = 140.0  # above the root at any price that is looked at
+# The inner root, of a slack: by Newton steps inside a bracket.
+_MOST_LOG_SLACK = 140.0  # above the root at every price considered
 _MOST_STEPS = 100  # bisection alone would close the bracket in 51
 _DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a valid bound
 
@@ -487,10 +491,10 @@ _DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a val
 def minimise_by_price(problem: SupportProblem) -> Floats:
     """Slacks for pairs, 1/2 <= alpha < 1, by a root in the price of the shared budget.
 
-    At a price each conditional has its own slack, the root of a decreasing function, and its
-    h; the price is right when the h, weighted, add up to A. Slow, and sure: for the few problems
-    near 1/2 on which Newton fails. At 1/2, where the dual function has a kink, the slacks are those
-    of an order nearby, which loosens bounds by at most 2e-9 of the range of q.
+    At a price, each conditional has its own slack, the root of a decreasing function, and its h; at
+    the correct price, the weighted h sum to A. This is slow but reliable, for the few problems near
+    1/2 on which Newton's method fails. At 1/2, where the dual function has a kink, the slacks are
+    those of a slightly larger order, which loosens bounds by at most 2e-9 of the range of q.
     """
     problem = replace(problem, alpha=max(problem.alpha, 0.5 + 1e-9))
     log_weight, n = np.log(problem.weight), len(problem.weight)
@@ -521,8 +525,8 @@ def minimise_by_price(problem: SupportProblem) -> Floats:
 def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tuple[Floats, Floats]:
     """Each conditional's log slack at log prices of its budget, by bracketed Newton steps.
 
-    Shapes: `log_price` and `start` (N, 2); returns (N, 2), and (N,): the log of the part of the
-    budget that is spent.
+    Shapes: `log_price` and `start` (N, 2); returns (N, 2), and (N,): the log of the used part of
+    the budget.
     """
     alpha = problem.alpha
     theta = (alpha - 1.0) / alpha
@@ -539,7 +543,7 @@ def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tupl
             break
         step = excess / (slack * (theta**2 * slope + (1.0 + theta) * bend / alpha))
         moved = log_slack + step
-        # A step below the bracket is tried at the floor first: many slacks rest there.
+        # A step below the bracket is first tried at the floor, where many slacks are.
         below = (moved <= low) & ~tried_floor & ~settled
         tried_floor |= below
         middle = np.where(below, low, (low + high) / 2.0)
@@ -559,16 +563,16 @@ def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tupl
 # --- An upper bound on the support function (docs/proofs.md, Theorem 12 and Theorem 15) -----------
 
 
-# Cells of a batch: its arrays, a megabyte each, stay in the cache. Half or twice as many took 12 %
-# and 5 % longer on 60,000 pairs of 8 values.
+# Cells of a batch, whose arrays of a megabyte each fit into the cache. Half or twice as many took
+# 12 % and 5 % longer on 60,000 pairs of 8 values.
 _CHUNK = 1 << 17
-# Up to this order pairs are solved by their price. Further up Newton's method is tried first; up to
+# Up to this order pairs are solved by their price. Above it, Newton's method is tried first; up to
 # .6 it fails on one pair in a hundred if the ball is large.
 _NEAR_HALF = 0.52
 # Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
 # exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
 _UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
-_UNITS_SUM = 16  # of the few sums other than that over the cells
+_UNITS_SUM = 16  # for the few sums other than that over the cells
 
 
 @dataclass(frozen=True)
@@ -581,7 +585,7 @@ class Support:
 
 
 def _solve(problem: SupportProblem) -> Floats:
-    """Minimise by Newton's method, and by roots in brackets where that is known to fail or did."""
+    """Minimise by Newton's method, or by bracketed roots if that fails or is known to fail."""
     if problem.weight.shape[1] == 1:
         return single_slacks(problem, problem.shrink[:, None])
     if problem.limits is not None:
@@ -655,8 +659,8 @@ def support(
 # --- What a ball allows for one conditional (docs/proofs.md, Theorem 4 and Theorem 8) -------------
 
 
-# Bounds of probabilities are moved outwards by this, for the rounding of the closed form: its y is
-# right to 5 units, relatively, and moves a bound by at most as many. Twice as much would widen the
+# Bounds of probabilities are moved outwards by this, for the rounding of the closed form: its y has
+# a relative error of 5 units, and changes a bound by at most as much. Twice as much would widen the
 # intervals by 2e-15.
 _NUDGE = 8.0 * np.finfo(float).eps
 
@@ -665,7 +669,7 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats
     r"""Radius of the ball of P(U|s) around the public conditional (Entropy Theorem 1).
 
     Shapes: `marginal` (a1,); `radius` (a1,). Returns (a1,): :math:`B_s`, in nats; infinite for a
-    secret whose conditional may be anything.
+    secret with an unrestricted conditional.
 
     Examples
     --------
@@ -679,7 +683,7 @@ def conditional_radius(marginal: ArrayLike, alpha: float, radius: float | Floats
 def cell_bounds(
     p: ArrayLike, marginal: ArrayLike, alpha: float, radius: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Smallest and largest probability of each value in what the ball allows (Entropy (29)).
+    """Smallest and largest probability of each value in the ball (Entropy (29)).
 
     Shapes: `p` (a1, k); `marginal` (a1,); `radius` (a1,); returns `lower, upper` (a1, k).
 
@@ -715,7 +719,7 @@ def _chi2_bounds(rho: Floats, radii: Floats) -> tuple[Floats, Floats]:
 def _general_bounds(
     rho: Floats, weight: Floats, alpha: float, radii: Floats
 ) -> tuple[Floats, Floats]:
-    """Bounds for any alpha: one probability against the rest, so an alphabet of two."""
+    """Bounds for any alpha: one probability against the rest, an alphabet of two."""
     p = np.stack([rho.ravel(), 1.0 - rho.ravel()], axis=1)[:, None, :]
     w = np.where(weight > 0, weight, 1.0).ravel()[:, None]
     pick = np.broadcast_to(np.array([1.0, 0.0]), p.shape)
@@ -727,8 +731,8 @@ def _general_bounds(
 # --- Conditionals that attain the support function (docs/proofs.md, Lemma 13) ---------------------
 
 
-# Less of the budget than this share is not worth going for: it moves a conditional by about as
-# little. Twice as much would leave cuts weaker by as little.
+# Unused shares of the budget below this are ignored, because they change a conditional by about as
+# little. Twice as much would weaken cuts by as little.
 _WORTHWHILE = 1e-7
 
 
@@ -741,10 +745,10 @@ def worst_conditionals(
     slack: Floats,
     limits: Floats | None = None,
 ) -> Floats:
-    """Conditionals inside the ball that (nearly) attain the support function.
+    """Conditionals inside the ball that nearly attain the support function.
 
-    Shapes: `slack` (N, T). Returns (N, T, k): conditionals; they keep the budgets whatever the
-    slacks are.
+    Shapes: `slack` (N, T). Returns (N, T, k): conditionals; they satisfy the budgets for all
+    slacks.
     """
     ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), limits)
     problem, _, scale = prepare(q, p, weight, alpha, radius, limits)
@@ -757,12 +761,12 @@ def worst_conditionals(
     # Newton's steps end on the floor or far above it.
     at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
     rows = at_floor.any(axis=1)
-    if rows.any():  # the cells that hold the maximum take the mass that is left over
+    if rows.any():  # the cells of the maximum receive the remaining mass
         those = problem[np.flatnonzero(rows)]
         mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[rows]).mass, 0.0)
         spare = np.where(at_floor[rows], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
         if alpha == 0.5:
-            spare[:] = 0.0  # there only the budget matters
+            spare[:] = 0.0  # only the budget matters there
         conditionals[rows] += spare[..., None] * (summit[rows] - conditionals[rows])
     conditionals = ball.pull_in(conditionals)
     rows &= ball.room(conditionals)
@@ -788,7 +792,7 @@ def worst_conditionals(
 def _push_out(
     conditionals: Floats, summit: Floats, movable: NDArray[np.bool_], ball: "Ball"
 ) -> Floats:
-    """Move the movable conditionals towards their summits as far as the budgets allow."""
+    """Move the movable conditionals towards their maxima as far as the budgets allow."""
 
     def moved(fraction: Floats) -> Floats:
         step = np.where(movable, fraction[:, None], 0.0)[..., None]
@@ -820,7 +824,7 @@ def pull_in(
 
 @dataclass(frozen=True)
 class Ball(Batch):
-    """What N groups of T conditionals may be: their budgets, and what conditionals take of them."""
+    """The budgets of N groups of T conditionals, and the costs of conditionals."""
 
     p: Floats  # (N, T, k)
     weight: Floats  # (N, T)
@@ -829,7 +833,7 @@ class Ball(Batch):
     limits: Floats | None  # (N, T)
 
     def pull_in(self, conditionals: Floats) -> Floats:
-        """Mix with the centre, each conditional by itself and then all equal."""
+        """Mix with the centre, each conditional separately and then all equally."""
         if self.limits is not None:
             keep = _share_kept(self.cost_of_each(conditionals), self.limits)[..., None]
             conditionals = keep * conditionals + (1.0 - keep) * self.p
@@ -837,7 +841,7 @@ class Ball(Batch):
         return keep * conditionals + (1.0 - keep) * self.p
 
     def contains(self, conditionals: Floats) -> NDArray[np.bool_]:
-        """Whether the budgets are kept."""
+        """Whether the budgets hold."""
         cost, budget = self.cost(conditionals)
         inside = cost <= budget
         if self.limits is not None:
@@ -845,7 +849,7 @@ class Ball(Batch):
         return inside
 
     def room(self, conditionals: Floats) -> NDArray[np.bool_]:
-        """Whether a noticeable part of the shared budget is left, and of one that is not."""
+        """Whether a noticeable part of the shared and of the single budgets is unused."""
         cost, budget = self.cost(conditionals)
         left = cost < budget * (1.0 - _WORTHWHILE)
         if self.limits is not None:
@@ -855,11 +859,11 @@ class Ball(Batch):
         return left
 
     def cost_of_each(self, conditionals: Floats) -> Floats:
-        """Return what each conditional takes, at order 1: its divergence times its weight."""
+        """Return the cost of each conditional at order 1: its divergence times its weight."""
         return self.weight * _power_sum(conditionals, self.p, 1.0)
 
     def cost(self, conditionals: Floats) -> tuple[Floats, Floats]:
-        """Return what conditionals take of the shared budget, and the budget."""
+        """Return the conditionals' cost in the shared budget, and the budget."""
         alpha, radius = self.alpha, self.radius
         power = _power_sum(conditionals, self.p, alpha)
         if alpha == 1.0:
@@ -877,15 +881,15 @@ class Ball(Batch):
 
 
 def _share_kept(cost: Floats, budget: Floats) -> Floats:
-    """How much of a conditional to keep when mixing with the centre, by convexity of the cost."""
+    """Weight of a conditional when mixing with the centre, by convexity of the cost."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(cost > budget, budget / cost, 1.0)
 
 
 def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
-    """Sum of p^alpha R^(1-alpha) over the last axis, less 1; at alpha=1 the divergence itself.
+    """Sum of p^alpha R^(1-alpha) over the last axis, minus 1; the divergence at alpha=1.
 
-    Without the 1 the digits are kept, however near alpha is to 1.
+    Without the 1, precision is preserved for alpha near 1.
     """
     seen, positive = p > 0, conditionals > 0
     against = np.where(positive, conditionals, 1.0)
@@ -902,7 +906,7 @@ def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
 def divergence(center: Floats, distribution: Floats, alpha: float) -> float:
     """Rényi divergence D_alpha(center || distribution), in nats.
 
-    Returns float: infinite where ``distribution`` misses mass that ``center`` has (alpha >= 1).
+    Returns float: infinite if ``distribution`` is 0 where ``center`` is positive (alpha >= 1).
     """
     center, distribution = np.ravel(center).astype(float), np.ravel(distribution).astype(float)
     excess = float(_power_sum(distribution, center, alpha))

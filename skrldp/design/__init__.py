@@ -1,7 +1,6 @@
-"""The designs: how a mechanism is chosen.
+"""Designs: the optimisation of mechanisms.
 
 :mod:`skrldp.design.engine` solves problems: :mod:`skrldp.design.criterion_problem` (information,
 or variances of estimates) and :mod:`skrldp.design.distance_problem` (an expected distance). The
-other modules are the methods that they choose from; mechanisms by formula are in
-:mod:`skrldp.design.closed_form`.
+other modules are their methods; closed-form mechanisms are in :mod:`skrldp.design.closed_form`.
 """

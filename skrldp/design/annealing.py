@@ -1,4 +1,4 @@
-r"""Deterministic annealing: a first mechanism for searches that maximise information.
+r"""Deterministic annealing: an initial mechanism for searches that maximise information.
 
 A *decoder* w gives a posterior distribution of X for each report. For every decoder,
 :math:`I(X;Y) \ge \mathbb E \log(w_Y(X)/P_X)`, with equality at the true posterior. A mechanism
@@ -34,8 +34,8 @@ def annealed(
     """Follow the central path while the decoder follows the mechanism.
 
     `expand` returns the linear cost, of shape (b, a), that touches minus the information at a
-    mechanism; `scale` is the greatest possible information. Shapes: `distribution` (a,). Returns
-    (b, a): a private mechanism.
+    mechanism; `scale` is the largest possible information. Shapes: `distribution` (a,). Returns (b,
+    a): a private mechanism.
     """
     n_cells = requirements.n_cells
     n_reports = min(n_reports, max(n_cells, 2), max(MOST_IN_HESSIANS // n_cells**2, 2))
@@ -69,7 +69,7 @@ def annealed(
 
 
 def _first_decoder(shape: tuple[int, int], n_reports: int) -> Floats:
-    """Draw noise in which each report stands for one value of U, (b, a).
+    """Draw noise in which each report represents one value of U, (b, a).
 
     Twice the shape of the gamma noise loses 13 % of the information at 9 cells if privacy holds
     for all distributions.

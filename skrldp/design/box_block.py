@@ -1,12 +1,12 @@
 r"""Privacy over a box of conditionals, as linear constraints on the central path.
 
 The maximum of :math:`R\cdot q` over the conditionals with :math:`l \le R \le h` is, by duality, the
-least value of :math:`(1 - \sum l)\lambda + l\cdot q + (h - l)\cdot t` over λ and
-:math:`t \ge 0` with :math:`t_u \ge q_u - \lambda`. So a row is private if and only if some λ and t
-for each secret and side, and a number above each of these values, keep one inequality for each
-pair. A *side* is q = v, the largest probability of the report, or q = -v, minus the least one.
-Where a share of each conditional may be anything, that share times a number above all entries of q
-is added.
+minimum of :math:`(1 - \sum l)\lambda + l\cdot q + (h - l)\cdot t` over λ and :math:`t \ge 0` with
+:math:`t_u \ge q_u - \lambda`. Therefore a row is private if and only if some λ and t for each
+secret and side, and a number above each of these values, satisfy one inequality for each pair. A
+*side* is q = v, for the largest probability of the report, or q = -v, for minus the smallest one.
+If a share of each conditional is unrestricted, that share times a number above all entries of q is
+added.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class BoxBlock(Block):
     Parameters
     ----------
     one : Requirement
-        Over a region that is a box.
+        Privacy of pairs of secrets over a box.
     """
 
     signs: ClassVar[Floats] = np.array([[1.0], [-1.0]])  # of the sides
@@ -46,7 +46,7 @@ class BoxBlock(Block):
         spare = kept * (1.0 - box.lower.sum(axis=1, keepdims=True))
         costs = [spare, kept * (box.upper - box.lower)]
         ones, eye, nothing = np.ones((k, 1)), np.eye(k), np.zeros((k, 1))
-        # The positive amounts t, λ + t - q, and T - q, where T is above q, from (λ, t, T) and q.
+        # The positive amounts t, λ + t - q, and T - q, with T above q, from (λ, t, T) and q.
         own = [np.hstack([nothing, eye]), np.hstack([ones, eye])]
         entries = [np.zeros((k, k)), -eye]
         if box.spread:
@@ -65,7 +65,7 @@ class BoxBlock(Block):
         return found
 
     def of_rows(self, blocks: Sequence[Block]) -> "BoxBlock":
-        """See :class:`Block`: they differ in the bounds alone."""
+        """See :class:`Block`: they differ only in the bounds."""
         found, own = copy(self), [one for one in blocks if isinstance(one, BoxBlock)]
         found.lower = np.concatenate([one.lower for one in own])
         found.costs = np.concatenate([one.costs for one in own])
@@ -105,7 +105,7 @@ class BoxBlock(Block):
         scaled = np.swapaxes(self.by_inner * single[..., None], -1, -2)
         by_entry = np.swapaxes(self.by_entry * single[..., None], -1, -2)
         form = scaled @ self.by_inner + weight * np.swapaxes(costs, -1, -2) * costs
-        # Of (λ, t, T) with q and the maximum, and of these with each other.
+        # First (λ, t, T) with q and the maximum, and these with each other.
         cross = np.empty((*form.shape[:-1], k + 1))
         cross[..., :k] = scaled @ self.by_entry + weight * np.swapaxes(costs, -1, -2) * lower
         cross[..., k] = -above[..., None] * self.costs
@@ -172,8 +172,8 @@ class LinearBoxes(Linearised):
     of_maxima: Floats  # (b, 2 * n, 2 * n), inverse of the form in the maxima
     by_maximum: Floats  # (b, 2 * n, n * k), the form in the maxima and the entries
     rest: Floats  # (b, n, 2, k + 1, k + 1), the form in q and the maximum
-    alone: Floats  # (b, n, 2, m), steps of (λ, t, T) if all else stays
-    most_alone: Floats  # (b, 2 * n), steps of the maxima if the rows stay
+    alone: Floats  # (b, n, 2, m), steps of (λ, t, T) if everything else is fixed
+    most_alone: Floats  # (b, 2 * n), steps of the maxima if the rows are fixed
 
     def hessian(self) -> Floats:
         """See :class:`Linearised`."""

@@ -1,29 +1,29 @@
-r"""The central path: a near-optimal mechanism, and the conditionals that prove it so.
+r"""The central path: a nearly optimal mechanism, and conditionals that prove its optimality.
 
-The programs of RobustMSE minimise an expected cost over mechanisms whose every row meets a list of
+The programs of RobustMSE minimise an expected cost over mechanisms whose rows satisfy a list of
 requirements. Each of these is a *block* of constraints on each row. With the λ of each pair of
 secrets as additional variables, privacy over a set is one smooth concave inequality for each row
-and pair, :math:`\varphi(x_1, x_2) - \lambda_1 - \lambda_2 \ge 0` with
-:math:`x_i = \lambda_i - q_i \ge 0` (:class:`PairBlock`); privacy over all distributions is
-linear in the largest and smallest entries (:class:`RangeBlock`); and a robust cost is one more
-concave inequality, with a single mean. A primal-dual interior-point method (Nocedal and Wright,
-*Numerical Optimization*, chapters 14 and 19) follows their central path. A Newton step costs what
-the structure allows: a block's own variables are eliminated first, each row of the mechanism has a
-Hessian of its own, and rows meet only where columns must sum to 1.
+and pair, :math:`\varphi(x_1, x_2) - \lambda_1 - \lambda_2 \ge 0` with :math:`x_i = \lambda_i - q_i
+\ge 0` (:class:`PairBlock`); privacy over all distributions is linear in the largest and smallest
+entries (:class:`RangeBlock`); and a robust cost is one more concave inequality, with a single mean.
+A primal-dual interior-point method (Nocedal and Wright, *Numerical Optimization*, chapters 14 and
+19) follows their central path. A Newton step exploits the structure: a block's own variables are
+eliminated first, each row of the mechanism has a separate Hessian, and rows are coupled only by the
+columns' sums.
 
 Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable of its bound. On
 the path the products of all variables and their multipliers are equal; their common value is the
 *barrier parameter*. Elsewhere their mean is the *complementarity*, and their sum the *duality
 gap*. A step aims at a lower barrier parameter, the complementarity times the *centring
-parameter*. What the curved inequalities miss at the end has to be repaired.
+parameter*. Remaining violations of the nonlinear inequalities must be repaired.
 
-The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need
-not be trusted. Rounding ends it some 1e-6 from the optimum.
+The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need not
+be trusted. Rounding stops it about 1e-6 from the optimum.
 
 **Single rows.** Central paths of single rows: linear functions of private rows, many at a time.
 
-The rows of :class:`CentralPath` meet in the sums of the columns. Here each row has the sum 1 and
-is maximised on its own, with its own barrier parameter and its own step length.
+The rows of :class:`CentralPath` are coupled by the sums of the columns. Here each row sums to 1 and
+is maximised separately, with its own barrier parameter and step length.
 """
 
 from dataclasses import dataclass, replace
@@ -44,26 +44,26 @@ from skrldp.design.newton_system import (
 from skrldp.design.pair_blocks import concave_mean
 from skrldp.design.programs import Cuts, ExpectedCost
 
-# Usual values of interior-point codes. The path ends when its bounds meet, so they bear on time.
-# Doubled one at a time, or half of the way to 1, they change costs by less than the gap of 1e-4
-# that is allowed, information by at most 6e-5, and time by less than its noise, a sixth.
+# Usual values of interior-point codes. The path ends when its bounds meet, so they only affect
+# time. Doubling one of them, or halving its distance from 1, changes costs by less than the allowed
+# gap of 1e-4, information by at most 6e-5, and time by less than its noise, a sixth.
 
 # Range of the centring parameter, which is 1 minus the length of the last step (at first 0.5): a
-# short step shows that the point is far from the path. With at most .9, reports do not part in
-# time: annealing of 16 reports ends up to 3 % lower at 252 cells.
+# short step shows that the point is far from the path. With a maximum of .9, reports do not
+# separate in time: annealing of 16 reports ends up to 3 % lower at 252 cells.
 CENTRING_RANGE = (0.1, 0.99)
-# Duality gap to begin with, in units of what there is to gain.
+# Initial duality gap, in units of the possible gain.
 FIRST_GAP = 10.0
 
 
 @dataclass(frozen=True)
 class _Direction:
-    """Where a step goes."""
+    """The direction of a step."""
 
     parts: list[Steps]  # of the rows of each part
     top: float  # step of the top of a robust cost
     costs: Kind  # a robust cost's slacks and multipliers, with their steps
-    bounds: Floats  # (2,), how many steps it takes until a variable, or a multiplier, is zero
+    bounds: Floats  # (2,), number of steps until a variable, or a multiplier, is zero
 
 
 class CentralPath:
@@ -72,24 +72,24 @@ class CentralPath:
     Parameters
     ----------
     cost : ExpectedCost
-        What to minimise.
+        The cost to minimise.
     blocks : list of Block
         The requirements on each row.
     scale : float, optional
-        Unit of the costs; None is their own.
+        Unit of the costs; None for the costs' own size.
     gap : float, optional
-        Duality gap to begin with; None is one that suits a cost that stays unchanged.
+        Initial duality gap; None for one that suits an unchanging cost.
     workers : Workers, optional
-        Who does the work; None is the thread that calls.
+        Threads; None for the calling thread.
 
     Attributes
     ----------
     gap : float
-        Duality gap, but for the errors that vanish along the path.
+        Duality gap, except for errors that vanish along the path.
     steps : int
         Newton steps taken.
     step_length : float
-        Part of the last Newton step that could be taken.
+        Fraction of the last Newton step that was taken.
     """
 
     def __init__(
@@ -112,8 +112,8 @@ class CentralPath:
             self._scale_multipliers(gap)
 
     def _start(self, blocks: list[Block]) -> None:
-        """Start from uniform reports, which are private with room to spare."""
-        # Half of it uniform, so that no cell costs nothing.
+        """Start from uniform reports, which are private with slack."""
+        # Half of it is uniform, so that every cell has a cost.
         distribution = (
             self._objective.distribution + 1.0 / self._objective.distribution.size
         ) / 2.0
@@ -131,7 +131,7 @@ class CentralPath:
 
     @property
     def rows(self) -> Floats:
-        """The mechanism, shape (b, a). It is private up to an error that vanishes on the way."""
+        """The mechanism, shape (b, a), private up to an error that vanishes along the path."""
         return np.concatenate([part.rows for part in self._parts])
 
     def _scale_multipliers(self, gap: float) -> None:
@@ -144,7 +144,7 @@ class CentralPath:
         self.gap = gap
 
     def set_cost(self, cost: Floats) -> None:
-        """Change the costs; the path goes on from where it is.
+        """Change the costs; the path continues from its current point.
 
         Shapes: `cost` (b, a).
         """
@@ -185,7 +185,7 @@ class CentralPath:
         return slope, curvature
 
     def _complementarity(self, rows: Floats) -> tuple[float, int]:
-        """Mean product of the positive variables and their multipliers, and how many there are."""
+        """Mean product of the positive variables and their multipliers, and their number."""
         found = self._workers.map(Part.complementarity, self._parts)
         total = sum(float(of_rows.sum()) for of_rows, _ in found)
         count = sum(len(of_rows) * number for of_rows, number in found)
@@ -203,7 +203,7 @@ class CentralPath:
         return slack, slack_step, self._dual_cost, dual
 
     def _products(self, direction: _Direction, lengths: Floats) -> float:
-        """Add up the products of variables and multipliers after a part of a step."""
+        """Sum the products of variables and multipliers after a part of a step."""
         slack, slack_step, dual, step = direction.costs
         products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
         found = self._workers.map(
@@ -214,9 +214,9 @@ class CentralPath:
     def advance(self, least_gap: float = 0.0, centring: float | None = None) -> bool:
         """Take one Newton step.
 
-        Returns bool: whether the step was taken; False when rounding leaves none that is worth it.
+        Returns bool: whether the step was taken; False if rounding prevents further progress.
         """
-        if self.gap <= ROUNDING**2 * self.scale:  # rounding is all that is left
+        if self.gap <= ROUNDING**2 * self.scale:  # only rounding errors are left
             return False
         rows = self.rows
         mean, count = self._complementarity(rows)
@@ -225,11 +225,11 @@ class CentralPath:
         barrier = max(centring * mean, min(mean, least_gap / self.scale / count))
         try:
             direction = self._direction(rows, barrier)
-        except np.linalg.LinAlgError:  # singular to the last digit
+        except np.linalg.LinAlgError:  # numerically singular
             return False
         lengths = farthest(direction.bounds)
         total = self._products(direction, lengths)
-        if not np.isfinite(total) or lengths.max() < 1e-3:  # rounding has ended the path
+        if not np.isfinite(total) or lengths.max() < 1e-3:  # rounding stopped the path
             return False
         moves = zip(self._parts, direction.parts, strict=True)
         self._workers.map(lambda move: move[0].take(move[1], _each(lengths, move[0].rows)), moves)
@@ -241,12 +241,12 @@ class CentralPath:
         return True
 
     def arrived(self, gap: float) -> bool:
-        """Whether the gap is about as small as one that was aimed at."""
+        """Whether the gap is approximately at its target."""
         return self.gap <= 2.0 * gap
 
     @property
     def value(self) -> float:
-        """Cost of the mechanism, nearly."""
+        """Approximate cost of the mechanism."""
         cells = self._by_cell(self.rows)
         if not self._objective.robust:
             return float(self._objective.distribution @ cells) * self.scale
@@ -256,7 +256,7 @@ class CentralPath:
     # -- what it proves ---------------------------------------------------------------------------
 
     def cuts(self) -> list[tuple[Cuts, Floats]]:
-        """Cuts that the multipliers stand for, with their dual variables in units of the cost.
+        """Cuts represented by the multipliers, with their dual variables in units of the cost.
 
         Returns (m,): the conditionals are in the regions, and near the end of the path they prove a
         bound on the cost.
@@ -270,7 +270,7 @@ class CentralPath:
         return found
 
     def distribution(self) -> Floats:
-        """Distribution of X that the multipliers of a robust cost stand for.
+        """Distribution of X represented by the multipliers of a robust cost.
 
         Shapes: returns (a,).
         """
@@ -283,36 +283,36 @@ class CentralPath:
 
 
 def _each(lengths: Floats, rows: Floats) -> Floats:
-    """Take the same lengths for each row."""
+    """Use the same lengths for each row."""
     return np.broadcast_to(lengths, (len(rows), 2))
 
 
 def _to_boundary(kind: Kind) -> Floats:
-    """How many steps it takes until the first variable, and the first multiplier, is zero."""
+    """Return the number of steps until the first variable, and the first multiplier, is zero."""
     fastest = [(-kind[i + 1] / kind[i]).max(initial=0.0) for i in (0, 2)]
     with np.errstate(divide="ignore"):
-        return 1.0 / np.abs(fastest)  # no negative zero
+        return 1.0 / np.abs(fastest)  # avoids negative zero
 
 
 # --- Single rows ----------------------------------------------------------------------------------
 
 
 class RowPaths:
-    """Follow the central path of each of some rows.
+    """Follow the central paths of several rows.
 
     Parameters
     ----------
     slopes : array of shape (b, a)
-        Linear functions, one to be maximised for each row.
+        Linear functions to maximise, one for each row.
     blocks : list of Block
         The requirements on each row.
     workers : Workers, optional
-        Who does the work; None is the thread that calls.
+        Threads; None for the calling thread.
 
     Attributes
     ----------
     gaps : array of shape (b,)
-        Duality gap of each row, but for errors that vanish along the path.
+        Duality gap of each row, except for errors that vanish along the path.
     """
 
     def __init__(
@@ -332,7 +332,7 @@ class RowPaths:
         self.set_slopes(slopes)
 
     def set_slopes(self, slopes: Floats) -> None:
-        """Change the linear functions; the paths go on from where they are.
+        """Change the linear functions; the paths continue from their current points.
 
         Shapes: `slopes` (b, a).
         """
@@ -340,14 +340,14 @@ class RowPaths:
 
     @property
     def rows(self) -> Floats:
-        """The rows, shape (b, a). They are private up to errors that vanish on the way."""
+        """The rows, shape (b, a), private up to errors that vanish along the path."""
         return np.concatenate([part.rows for part in self._parts])
 
     def advance(self, least_gaps: Floats) -> bool:
         """Take one Newton step of each row.
 
-        Shapes: `least_gaps` (b,). Returns bool: whether it was taken; False when rounding has ended
-        a path.
+        Shapes: `least_gaps` (b,). Returns bool: whether it was taken; False if rounding stopped a
+        path.
         """
         return all(
             self._workers.map(lambda part: self._advance(part, least_gaps[part.place]), self._parts)

@@ -1,10 +1,10 @@
-"""Mechanisms that need no optimisation: GRR, SRR and independent reporting.
+"""Mechanisms without optimisation: GRR, SRR and independent reporting.
 
 Each is given by four probabilities (same, same_secret, same_value, other), which
 :class:`skrldp.mechanism.forms.BlockForm` samples without a matrix.
 
-How much a report of U may say without revealing too much about the secret: see
-:func:`value_budget`.
+:func:`value_budget` computes how much a report of U may contain without revealing too much about
+the secret.
 """
 
 import math
@@ -23,15 +23,15 @@ from skrldp.privacy.private_rows import Region
 from skrldp.privacy.requirements import Requirement, Requirements
 from skrldp.privacy.screening import odds_factor, screened_maxima
 
-# δ of each of some ε2, of shape (n,).
+# Function from values of ε2, of shape (n,), to those of δ.
 _Budget = Callable[[Floats], Floats]
 
 
 def value_budget(requirements: Requirements) -> Callable[[Any], Any]:
-    """Find δ, the budget of the report of U, as a function of what is left of the smallest ε.
+    """Find δ, the budget of the report of U, as a function of the remaining part of the smallest ε.
 
-    Returns callable: from ε2, the smallest ε less that of the report of S, to δ, which may be
-    infinite; or from an array of some ε2 to one of their δ, which takes little longer than one.
+    Returns callable: from ε2, the smallest ε minus that of the report of S, to δ, which may be
+    infinite; also from an array of ε2 to one of δ, which takes little longer than a single value.
     """
     least = requirements.least_eps
     budgets = [_budget(one, least) for one in requirements]
@@ -45,7 +45,7 @@ def value_budget(requirements: Requirements) -> Callable[[Any], Any]:
 
 
 def _budget(one: Requirement, least: float) -> _Budget:
-    """δ as a function of ε2, as far as one requirement goes."""
+    """δ as a function of ε2, for one requirement."""
     first, second = _telling_pairs(one.region)
     spare = one.eps - least
     if len(first) == 0:  # no report of U contains information
@@ -58,7 +58,7 @@ def _budget(one: Requirement, least: float) -> _Budget:
 def _telling_pairs(region: Region) -> tuple[Indices, Indices]:
     """Pairs of secrets under which U has several values.
 
-    Where parts are filled up with copies, those are no values.
+    Copies that pad parts are not values.
     """
     first, second = region.pairs
     several = (region.rows.real.sum(axis=1) > 1)[region.rows.place]
@@ -96,10 +96,10 @@ def _tight_budget(region: Region, first: Indices, second: Indices, spare: float)
 
 
 def least_odds(gap: Floats, room: Floats) -> Floats:
-    r"""Divide what a report may leak by what it may: 1 / (exp(δ) - 1) for the largest δ.
+    r"""Return 1 / (exp(δ) - 1) for the largest δ that a gap allows.
 
-    Returns array of the shape of ``gap``: from 0, where all may be said, to infinity, where nothing
-    may.
+    Returns array of the shape of ``gap``: from 0, if everything may be reported, to infinity, if
+    nothing may.
     """
     with np.errstate(divide="ignore"):
         return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
@@ -118,7 +118,7 @@ def grr(eps: float, n_cells: int) -> Blocks:
 
 
 def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
-    r"""Secret randomised response: the ratio :math:`e^\epsilon` between secrets alone.
+    r"""Secret randomised response: the ratio :math:`e^\epsilon` only between secrets.
 
     Entropy (58); within a secret the ratio may be :math:`e^{2\epsilon}`.
 
@@ -166,18 +166,18 @@ def independent_reporting(
 ) -> IndependentReporting:
     r"""Independent reporting with the best split of the budget (Entropy (82)).
 
-    S is reported by GRR at :math:`\epsilon_1`. What a requirement leaves for the report of U is its
-    ε less that, :math:`\epsilon_2`, and δ is the least that a requirement allows. Over a set of
+    S is reported by GRR at :math:`\epsilon_1`. The remainder of a requirement's ε for the report of
+    U is :math:`\epsilon_2`, and δ is the smallest that a requirement allows. Over a set of
     distributions the report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
-    :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on
-    :math:`\max_u R_1(u) - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
+    :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on :math:`\max_u R_1(u)
+    - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
 
-    Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. If some values of U
-    are known, *u* is one that can be distinguished from another with the same known values.
+    Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. If some columns of U
+    are known, *u* must be distinguishable from another value with the same known columns.
 
     Examples
     --------
-    A bound over all distributions limits the report of U, which could else be sent unchanged:
+    A bound over all distributions limits the report of U, which could otherwise be sent unchanged:
 
     >>> from skrldp.privacy.requirements import Requirement, Requirements
     >>> from skrldp.privacy.private_rows import privacy_region
@@ -191,7 +191,7 @@ def independent_reporting(
     0.65 inf
     0.0 2.0
     """
-    if not requirements.any_pair:  # nothing is compared, so all may be said
+    if not requirements.any_pair:  # nothing is compared, so everything may be reported
         return _reports(joint, np.inf, np.inf)
     return divided_reporting(joint, requirements.least_eps, value_budget(requirements))
 
@@ -199,7 +199,7 @@ def independent_reporting(
 def divided_reporting(
     joint: JointDistribution, eps: float, value_eps: Callable[[Floats], Floats]
 ) -> IndependentReporting:
-    """Return the best split of ε, where U has the budget ``value_eps`` of what S leaves."""
+    """Return the best split of ε, if U has the budget ``value_eps`` of the rest."""
 
     def split(parts: Floats) -> list[IndependentReporting]:
         deltas = value_eps(parts)
@@ -218,11 +218,11 @@ def _reports(joint: JointDistribution, secret_eps: float, value_eps: float) -> I
 
 
 def closed_forms(joint: JointDistribution, requirements: Requirements) -> list[Floats]:
-    """Write the closed forms that are private as matrices.
+    """Return the private closed forms as matrices.
 
-    Returns list of arrays: SRR, independent reporting where all requirements are about the whole
-    secret, and GRR, of shape (a, a). If U alone is observed, randomised response to U with the
-    largest budget that is private, of shape (a2, a2).
+    Returns list of arrays: SRR, independent reporting if all requirements are about the whole
+    secret, and GRR, of shape (a, a). If only U is observed, randomised response to U with the
+    largest private budget, of shape (a2, a2).
     """
     shape = joint.counts.shape
     if requirements.n_cells < joint.counts.size:
@@ -244,10 +244,10 @@ def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blo
 
 
 def _response(eps: float, size: int) -> tuple[float, float]:
-    """Probabilities of the same value and of each other one, in GRR.
+    """Probabilities in GRR of the same value and of each other value.
 
     With more than 60 nats the value is reported unchanged: other reports would have probabilities
-    below exp(-60), which the integers of a released mechanism cannot show.
+    below exp(-60), which the integers of a released mechanism cannot represent.
     """
     return grr(eps, size)[:2] if eps <= 60.0 else (1.0, 0.0)
 
@@ -262,7 +262,7 @@ def response_matrix(eps: float, size: int) -> Floats:
 
 
 def about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
-    """Tell whether each part belongs to one secret of the joint distribution."""
+    """Whether each part belongs to one secret of the joint distribution."""
     a2 = joint.counts.shape[1]
     of_cell = one.region.rows.parts // a2
     return bool(np.all(of_cell == of_cell[:, :1]))
@@ -271,7 +271,7 @@ def about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
 def _best_split(
     split: Callable[[Floats], list[IndependentReporting]], eps: float, n_points: int = 33
 ) -> IndependentReporting:
-    """Search ε2 on a grid, then twice around its two best points: there are two local maxima.
+    """Search ε2 on a grid, then twice around its two best points, for two local maxima.
 
     The first grid alone loses up to 0.8 % on the ten tables; twice as many points gain nothing.
     """

@@ -1,10 +1,10 @@
-r"""What every criterion of a design by rows offers to the search.
+r"""The interface between the search for rows and its criteria.
 
 A mechanism is a sum of rows, :math:`\sum_v \theta_v v = 1` with weights :math:`\theta_v \ge 0` on
 private rows v of any scale. A criterion is a concave function of the weights. Its derivative by
 the weight of a row v is the *price* of the row, which is convex and homogeneous of degree 1 in v.
-So there is an optimal mechanism of extreme rows. A criterion's :class:`Master` finds the best
-weights of given rows, and what a further row would be worth.
+Therefore some optimal mechanism consists of extreme rows. A criterion's :class:`Master` finds the
+best weights of given rows, and the value of a further row.
 
 The criteria are :class:`~skrldp.design.mutual_information.Information` and
 :class:`~skrldp.design.variances.Variance`.
@@ -27,32 +27,33 @@ class Optimum(NamedTuple):
     """The best weights of given rows."""
 
     weights: Floats  # (m,), weights of the rows
-    duals: Floats  # (a,), what a little more of each cell's probability would be worth
+    duals: Floats  # (a,), marginal values of the cells' probabilities
     value: float  # the criterion
 
 
 class Master(ABC):
-    r"""Weights on rows that are added as they are found.
+    r"""The best weights on a growing set of rows.
 
-    A row v that is not there yet has the *reduced cost* :math:`\pi(v) - \lambda \cdot v`, with
-    its price π at the best weights and the dual variables λ of the columns' sums, relative to the
-    size of the criterion.
+    A row v that is not included has the *reduced cost* :math:`\pi(v) - \lambda \cdot v`, with its
+    price π at the best weights and the dual variables λ of the columns' sums, relative to the size
+    of the criterion.
 
     Parameters
     ----------
     rows : array of shape (m, a)
-        Rows of which a strictly positive mixture is a mechanism.
+        Rows of which some strictly positive mixture is a mechanism.
 
     Attributes
     ----------
     rows : array of shape (m, a)
         The rows.
     n_removals : int
-        How often rows were removed to make room for others; they may be of use again.
+        Number of times that rows were removed to make room for others; they may become useful
+        again.
     added : float
         Relative amount that was added to the criterion so that its optimum is unique.
     row_gap : float
-        Gap at which further rows are near enough to the boundary, relative to the range of slopes.
+        Gap at which further rows are close enough to the boundary, relative to the range of slopes.
     """
 
     row_gap = LITTLE
@@ -71,9 +72,9 @@ class Master(ABC):
 
     @abstractmethod
     def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
-        """Find the best weights; reduced costs and slopes refer to them from then on.
+        """Find the best weights, to which reduced costs and slopes refer from then on.
 
-        Their relative optimality gap may be `gap`. Raises ``TimeoutError`` after some seconds.
+        Their relative optimality gap may be up to `gap`. Raises ``TimeoutError`` at the time limit.
         """
 
     @abstractmethod
@@ -105,7 +106,7 @@ class Master(ABC):
         return used(weights)
 
     def mechanism(self, weights: Floats, seconds: float | None = None) -> Floats:
-        """Write a mixture as a mechanism, of few rows if that takes few enough seconds.
+        """Convert a mixture to a mechanism, of few rows if time permits.
 
         Shapes: `weights` (m,); returns (b, a).
         """
@@ -115,12 +116,12 @@ class Master(ABC):
 
 
 class Criterion(ABC):
-    """What a design maximises.
+    """The objective that a design maximises.
 
     Parameters
     ----------
     distribution : array of shape (a,)
-        Distribution of the cells of a row, at which the design is best.
+        Distribution of the cells of a row at which the design is optimal.
 
     Attributes
     ----------
@@ -154,7 +155,7 @@ class Criterion(ABC):
         """
 
     def stated(self, matrix: Floats) -> float:
-        """Evaluate a mechanism with the published sign: minus the value if it is minimised.
+        """Evaluate a mechanism with the published sign: minus the value for minimised quantities.
 
         Shapes: `matrix` (b, a).
         """
@@ -162,7 +163,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
-        """Bound the published quantity over all mechanisms that meet some requirements."""
+        """Bound the published quantity over all mechanisms that satisfy requirements."""
 
     @abstractmethod
     def bound_at(self, distribution: Floats, value: float) -> float:
@@ -172,27 +173,27 @@ class Criterion(ABC):
         """
 
     def optimum_about(self, stated: float, promise: float) -> float | None:
-        """Estimate the optimum from what further rows promise; None if they do not say.
+        """Estimate the optimum from the reduced costs of further rows; None if that is impossible.
 
         Parameters
         ----------
         stated : float
             The value that was reached, with the published sign.
         promise : float
-            Greatest reduced cost that was found, for a whole mechanism of such rows.
+            Largest reduced cost found, for a whole mechanism of such rows.
         """
         return None
 
     def merged(self, matrix: Floats, loss: float) -> Floats:
-        """Return a mechanism of fewer rows, if any is known that is nearly as good.
+        """Return a nearly equally good mechanism of fewer rows, if one is known.
 
-        `loss` is what it may lose, relatively. Shapes: `matrix` (b, a); returns (c, a).
+        `loss` is the acceptable relative loss. Shapes: `matrix` (b, a); returns (c, a).
         """
         return matrix
 
     @abstractmethod
     def master(self, rows: Floats) -> Master:
-        """Begin with rows of which a strictly positive mixture is a mechanism.
+        """Make a master from rows of which some strictly positive mixture is a mechanism.
 
         Shapes: `rows` (m, a).
         """
@@ -204,5 +205,5 @@ class Criterion(ABC):
         return None
 
     def starts(self, requirements: Requirements, limits: Limits) -> list[Floats]:
-        """Return mechanisms whose rows are good to begin with, each of shape (b, a)."""
+        """Return mechanisms whose rows are good initial rows, each of shape (b, a)."""
         return []

@@ -1,4 +1,4 @@
-"""The mechanism that is best by a criterion of its rows, by whichever solver fits."""
+"""The optimal mechanism by a criterion of its rows, by a suitable solver."""
 
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criteria import Criterion
@@ -15,16 +15,16 @@ SOLVERS = ("auto", "vertices")
 
 
 class CriterionProblem(Problem):
-    """The mechanism that is best by a criterion of its rows.
+    """The optimal mechanism by a criterion of its rows.
 
-    If U alone is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
+    If only U is observed, the mechanisms are functions of U, and I(X; Y) is I(U; Y).
 
     Parameters
     ----------
     joint : JointDistribution
         The public distribution.
     criterion : Criterion, optional
-        What is maximised; None: I(X; Y) at the public distribution.
+        The criterion to maximise; None: I(X; Y) at the public distribution.
     tol : float, optional
         Relative gain of the last rounds at which a search ends, and relative loss at which no more
         of its rows are merged.
@@ -41,7 +41,7 @@ class CriterionProblem(Problem):
         self.quantity = criterion or Information(joint.probabilities.ravel())
 
     def solve(self, task: Task) -> Solution:
-        """Return the optimum if a formula gives it, list all vertices, or search for rows."""
+        """Return the optimum by a formula, enumerate all vertices, or search for rows."""
         requirements, limits, progress = task.requirements, task.limits, task.progress
         public = requirements.fold(self.joint.probabilities)
         criterion = self.criterion or Information(public)
@@ -56,7 +56,7 @@ class CriterionProblem(Problem):
         if task.solver == "vertices":
             return enumerate_vertices(self.joint, requirements, criterion)
         forms = closed_forms(self.joint, requirements)
-        starts = criterion.starts(requirements, limits.part(0.5))  # the search has the rest
+        starts = criterion.starts(requirements, limits.part(0.5))  # the search gets the rest
         search = RowSearch(
             criterion,
             requirements,

@@ -27,18 +27,18 @@ from skrldp.privacy.requirements import repair
 from skrldp.sets.fitted_sets import FittedSet
 
 DISTANCES = ("auto", "squared", "absolute", "hamming")
-_LARGEST = 1e100  # largest size of numbers whose squares are taken: those stay finite
+_LARGEST = 1e100  # largest size of numbers for squared distances, whose squares remain finite
 
 
 def distance_matrix(
     distance: str | Callable[[Any, Any], float] | Sequence[Sequence[float]] | Floats,
     values: Sequence[Any],
 ) -> Floats:
-    """Tabulate the distance of each reported value, in columns, from each value, in rows.
+    """Tabulate the distance of each reported value (columns) from each value (rows).
 
     Shapes: `distance` (a2, a2); returns (a2, a2). Raises ValueError if the distance is unknown, is
-    not a table of that shape, or is not made of finite non-negative numbers; if it is a numeric one
-    and values are not numbers.
+    not a table of that shape, has entries that are not finite and non-negative, or is numeric but
+    values are not numbers.
 
     Examples
     --------
@@ -69,10 +69,10 @@ def distance_matrix(
 
 
 def suited_distance(values: Sequence[Any]) -> str:
-    """Name the distance that suits some values of U.
+    """Name the default distance for values of U.
 
-    Returns {"squared", "hamming"}: "squared" if all are real numbers of moderate size. Truth values
-    are no numbers here; of two of them both distances are the same.
+    Returns {"squared", "hamming"}: "squared" if all are real numbers of moderate size. Booleans are
+    not numbers here; for two of them both distances are the same.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def expected_distance(
     Shapes: `distance` (a2, b).
     """
     alpha, radius = uncertainty.alpha, uncertainty.joint_radius
-    assert radius is not None  # as the sanitizer saw
+    assert radius is not None  # as the sanitizer has checked
     check_choice("observe", observe, OBSERVED)
     if observe == "nonsensitive":
         return ExpectedCost(distance.T, joint.probabilities.sum(axis=0), alpha, radius)
@@ -172,7 +172,7 @@ SOLVERS_OF_DISTANCES = ("auto",)
 
 @dataclass
 class _ExpectedDistance:
-    """The expected distance, for readers."""
+    """The expected distance, for progress and messages."""
 
     name: str = "expected distance"
     unit: str = ""
@@ -180,17 +180,17 @@ class _ExpectedDistance:
 
 
 class DistanceProblem(Problem):
-    """The mechanism with the least expected distance of its reports from U.
+    """The mechanism with the smallest expected distance of its reports from U.
 
     Parameters
     ----------
     cost : ExpectedCost
         The expected distance.
     gap : float
-        Relative distance from the optimum that is allowed.
+        Allowed relative distance from the optimum.
     simple : callable, optional
-        Makes mechanisms without a search, of shape (b, n_cells): the solution is not worse, if
-        their reports are taken for the nearest outputs.
+        Returns mechanisms without a search, of shape (b, n_cells). The solution is at least as good
+        as these with reports mapped to the nearest outputs.
     """
 
     solvers = SOLVERS_OF_DISTANCES
@@ -206,10 +206,10 @@ class DistanceProblem(Problem):
         self.size = "{} outputs x {} cells".format(*cost.cost.shape)
 
     def solve(self, task: Task) -> Solution:
-        """Solve for the outputs that are of use.
+        """Solve for the useful outputs.
 
-        To send an output that is nowhere nearer than another instead of the other is of no use: to
-        merge the two is private as well.
+        An output that is nowhere nearer than another one is useless, because merging the two is
+        private, too.
         """
         useful = _undominated(self.cost.cost)
         cost = replace(self.cost, cost=self.cost.cost[useful])
@@ -220,7 +220,7 @@ class DistanceProblem(Problem):
         return solution if solution.status == "optimal" else self._at_least_simple(solution, task)
 
     def _at_least_simple(self, solution: Solution, task: Task) -> Solution:
-        """Return the best of a solution and mechanisms whose reports are taken for outputs."""
+        """Return the best of a solution and mechanisms whose reports are mapped to outputs."""
         message = f"{solution.message} A mechanism that takes no search was better."
         for form in () if self.simple is None else self.simple():
             private = repair(_as_outputs(form, self.cost), task.requirements)
@@ -231,7 +231,7 @@ class DistanceProblem(Problem):
 
 
 def _as_outputs(form: Floats, cost: ExpectedCost) -> Floats:
-    """Take each report of a mechanism for the output that is nearest on average."""
+    """Map each report of a mechanism to the output that is nearest on average."""
     nearest = ((form * cost.distribution) @ cost.cost.T).argmin(axis=1)
     merged = np.zeros(cost.cost.shape)
     np.add.at(merged, nearest, form)
@@ -239,7 +239,7 @@ def _as_outputs(form: Floats, cost: ExpectedCost) -> Floats:
 
 
 def _undominated(cost: Floats) -> NDArray[np.intp]:
-    """Find the outputs to which no other is preferable for every value; of equals the first."""
+    """Find the outputs that are not dominated by another one; of equal ones the first."""
     kept: list[int] = []
     for y in np.lexsort((np.arange(len(cost)), cost.sum(axis=1))):
         if not np.any(np.all(cost[kept] <= cost[y], axis=1)):

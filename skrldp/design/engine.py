@@ -1,6 +1,6 @@
-"""The one way to a design: a problem, what is required, and limits make a solution.
+"""The entry point of designs: from a problem, requirements and limits to a solution.
 
-A :class:`Problem` says who solves it, and how.
+A :class:`Problem` defines its solvers.
 """
 
 from abc import ABC, abstractmethod
@@ -19,27 +19,27 @@ from skrldp.privacy.requirements import Requirements
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is asked of a search."""
+    """The inputs of a search."""
 
-    requirements: Requirements  # what every row must satisfy
+    requirements: Requirements  # the requirements on every row
     solver: str  # name of the solver
     limits: Limits  # time, iterations and threads
-    progress: Progress  # where the stage and the best mechanism so far are shown
+    progress: Progress  # the display of the stage and the best mechanism so far
 
 
 class Problem(ABC):
-    """What is optimised.
+    """An optimisation problem.
 
     Attributes
     ----------
     solvers : tuple of str
-        Names of its solvers.
+        Names of the problem's solvers.
     others : tuple of str
-        Solvers to try where one fails, the first that is another.
+        Solvers to try in order if one fails.
     size : str
         Size of the problem, in words.
     quantity : Quantity
-        What is maximised or minimised, for readers.
+        The optimised quantity, for progress and messages.
     """
 
     solvers: tuple[str, ...]
@@ -49,11 +49,11 @@ class Problem(ABC):
 
     @abstractmethod
     def solve(self, task: Task) -> Solution:
-        """Search until the search ends by itself, or a limit ends it."""
+        """Search until convergence or a limit."""
 
 
-# Newton steps and linear programs after which a search ends: hours, at hundreds of cells. Twice as
-# many take twice the time there, and change nothing where a search ends by itself.
+# Maximum number of Newton steps and linear programs of a search: hours, at hundreds of cells. Twice
+# as many take twice the time there, and have no effect on searches that converge.
 _MOST_ITERATIONS = 10_000
 
 
@@ -66,18 +66,18 @@ def solve(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Solution:
-    """Find the best private mechanism, by whichever solver fits.
+    """Find the best private mechanism, by a suitable solver.
 
     Solvers run with one thread of linear algebra: their matrices are so small that a second thread
-    gains little, loses a factor of hundreds where the cores are busy, and would change the last
+    gains little, loses a factor of hundreds if the cores are busy, and would change the last
     digits.
 
     Returns Solution: its matrix is private up to a solver's tolerance. Raises ValueError if the
-    solver is unknown, or not for these requirements. Raises SolverError if the solver fails; the
-    message names ε, the region and the size, and what to try.
+    solver is unknown or does not support these requirements. Raises SolverError if the solver
+    fails, with ε, the region, the size and a remedy in the message.
     """
     check_choice("solver", solver, problem.solvers)
-    # Once glibc has freed an array of 16 MB it keeps what is freed. Otherwise each step returns its
+    # Once glibc has freed an array of 16 MB, it keeps freed memory. Otherwise each step returns its
     # memory to the system and requests it again, which takes a third of the time at 90 cells.
     np.empty(1 << 21)
     limits = Limits(time_limit, _MOST_ITERATIONS, Workers(n_jobs))

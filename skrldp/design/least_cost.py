@@ -1,13 +1,13 @@
-r"""Linear programs over whole mechanisms, whose privacy constraints are generated as needed.
+r"""Linear programs over whole mechanisms, with privacy constraints generated as needed.
 
 The cheapest private mechanism minimises a linear cost, or the worst of many, over stochastic
 matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`
 for all conditionals of the region. Any finite number of these constraints, the *cuts*, gives a
 linear program, whose value is a lower bound; its solution, repaired, is a private mechanism,
 whose cost is an upper bound. The region's worst conditionals (:meth:`Region.worst`) are cuts that
-the solution violates, and so on until the bounds meet. The first cuts come from a central path
-where there is one (:mod:`skrldp.design.central_path`); usually it closes the gap alone. RobustMSE
-is such a program, and so is a step of PolyOpt's alternation.
+the solution violates, which are added until the bounds meet. The first cuts come from a central
+path if there is one (:mod:`skrldp.design.central_path`); usually it closes the gap by itself.
+RobustMSE is such a program.
 """
 
 import numpy as np
@@ -25,10 +25,9 @@ from skrldp.privacy.requirements import Requirements, repair
 
 
 class CutProgram:
-    """The linear program over stochastic matrices under the cuts found so far.
+    """The linear program over stochastic matrices under the current cuts.
 
-    With a robust cost its value is one more variable, at least the cost at each distribution that
-    was added.
+    A robust cost is an additional variable, at least the cost at each added distribution.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class CutProgram:
         self._distribution_rows: list[int] = []
         self._cut_rows = np.zeros(0, dtype=np.intp)
         self._cuts = [csr_array((0, b * a))]
-        # Costs of at least 1, so that the worst of them is no smaller than a variable can be.
+        # Costs of at least 1, because variables are non-negative.
         self._positive = (cost.cost - cost.cost.min()) / self._scale + 1.0
         linear = -cost.at(cost.distribution).ravel() / self._scale
         if cost.robust:
@@ -53,7 +52,7 @@ class CutProgram:
         self._program = LinearProgram(linear, upper=np.inf)
         ones = column_sums(b, a)
         if cost.robust:
-            # of arrays, older SciPy makes a matrix
+            # from arrays, older SciPy makes a matrix
             ones = csr_array(hstack([ones, csr_array((a, 1))]))
         self._program.add_rows(ones, 1.0, 1.0)
 
@@ -71,7 +70,7 @@ class CutProgram:
         self._program.add_rows(table, -np.inf, 0.0)
 
     def add_distribution(self, distribution: Floats) -> None:
-        """Add a distribution at which the robust cost counts.
+        """Add a distribution for the robust cost.
 
         Shapes: `distribution` (a,).
         """
@@ -83,9 +82,9 @@ class CutProgram:
     def solve(self, seconds: float | None = None) -> tuple[Floats, float]:
         """Solve the program.
 
-        Returns `matrix` (b, a): cheapest under the cuts so far; seldom private; `bound`: no private
-        mechanism is cheaper. It follows from the program's dual variables by weak duality, whether
-        they are optimal or not.
+        Returns `matrix` (b, a): the cheapest under the current cuts, rarely private; `bound`: a
+        lower bound on the cost of private mechanisms, which follows from the program's dual
+        variables by weak duality, whether they are optimal or not.
         """
         x, duals, _ = self._program.solve(seconds)
         self.solves += 1
@@ -106,8 +105,8 @@ class CutProgram:
 def weak_duality(cost: Floats, cuts: csr_array, multipliers: Floats) -> float:
     """Bound the cost of every mechanism that satisfies some cuts from below.
 
-    The Lagrangian with any non-negative multipliers of the cuts is least where each cell takes its
-    cheapest report.
+    For any non-negative multipliers of the cuts, the Lagrangian is minimised by the cheapest report
+    of each cell.
 
     Shapes: `cost` (b, a); `cuts` (m, b * a); `multipliers` (m,).
     """
@@ -116,9 +115,9 @@ def weak_duality(cost: Floats, cuts: csr_array, multipliers: Floats) -> float:
 
 
 def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
-    """Find the cheapest mechanism, private or not: each cell has its cheapest report.
+    """Find the cheapest mechanism, private or not: the cheapest report of each cell.
 
-    Shapes: returns `matrix` (b, a). Returns `bound`: no mechanism is cheaper.
+    Shapes: returns `matrix` (b, a). Returns `bound`: a lower bound on the cost.
     """
     report = np.arange(len(cost.cost))[:, None]
     matrix = (report == cost.cost.argmin(axis=0)).astype(float)
@@ -126,9 +125,9 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
     return matrix, float(cost.at(worst).min(axis=0).sum())
 
 
-# Steps at the gap aimed at until cuts take over; linear programs in a row without a gain of 1 % of
+# Steps at the target gap until cuts take over; consecutive linear programs without a gain of 1 % of
 # the gap until the search ends. Both end sooner if the bounds meet. Twice as many change costs by
-# at most 4e-6, less than the gap of 1e-4 that is allowed.
+# at most 4e-6, less than the allowed gap of 1e-4.
 _PATIENCE = 25
 
 
@@ -160,7 +159,7 @@ def minimise(
 
 
 class _Search:
-    """The best mechanism and the best bound so far."""
+    """The current best mechanism and bound."""
 
     def __init__(
         self,
@@ -174,25 +173,26 @@ class _Search:
         self.negligible = TIGHT * cost.scale
         self.programs = self.path_steps = 0
         self.program = CutProgram(cost)
-        # Seldom private, but then unbeatable, and anyway a bound.
+        # Rarely private, but optimal if it is, and a bound in any case.
         matrix, self.lower = cheapest(cost)
-        self.best = np.zeros(cost.cost.shape)  # always private: what does not depend on the record
+        # Always private, because it does not depend on the record
+        self.best = np.zeros(cost.cost.shape)
         self.best[int(cost.worst_constant().argmin())] = 1.0
         self.upper = cost.worst(self.best)[0]
         if _private_at_centre(matrix, requirements):
             self.offer(matrix)
 
     def offer(self, matrix: Floats) -> None:
-        """Repair a mechanism, and keep it if it is the best."""
+        """Repair a mechanism, and keep it if it is the best so far."""
         private = repair(matrix, self.requirements)
         value = self.cost.worst(private)[0]
         if value < self.upper:
             self.upper, self.best = value, private
 
     def drop_rare_reports(self) -> None:
-        """Drop reports that are hardly ever sent, if that costs next to nothing.
+        """Drop reports that are very rarely sent, if that costs almost nothing.
 
-        Without, 4x8 cells with 200 records have 8 reports instead of 3.
+        Without this, 4x8 cells with 200 records have 8 reports instead of 3.
         """
         used = self.best.max(axis=1) > LITTLE
         private = repair(np.where(used[:, None], self.best, 0.0), self.requirements)
@@ -201,20 +201,21 @@ class _Search:
             self.upper, self.best = value, private
 
     def closed(self) -> bool:
-        """State whether the gap is."""
+        """Return whether the gap is closed."""
         return self.upper - self.lower <= self.allowed(self.upper)
 
     def allowed(self, value: float) -> float:
-        """Gap that ends the search at a cost."""
+        """Return the gap at which the search ends, given the cost."""
         return max(self.gap * abs(value), self.negligible)
 
     def follow_path(self) -> None:
-        """Go along the central path until the gap is closed, or rounding ends it."""
+        """Follow the central path until the gap is closed, or rounding stops it."""
         b, a = self.cost.cost.shape
         if not all(map(has_path, self.requirements)) or b * a**2 > MOST_IN_HESSIANS:
             return
         path = CentralPath(self.cost, path_blocks(self.requirements), workers=self.limits.workers)
-        arrived, part = 0, 0.3  # of the allowed gap: the path aims there, and from there on proves
+        # Fractions of the allowed gap: the path's target, and where proofs begin
+        arrived, part = 0, 0.3
         while not (self.closed() or self.limits.met) and arrived < _PATIENCE:
             allowed = self.allowed(min(path.value, self.upper))
             self.limits.count()
@@ -234,14 +235,14 @@ class _Search:
             self.separate(path.rows, above=-np.inf)
 
     def prove(self, path: CentralPath) -> None:
-        """Take the path's multipliers, made conditionals of the regions, for a lower bound."""
+        """Compute a lower bound from the path's multipliers, moved into the regions."""
         found = path.cuts()
         if not found:
             return
         tables = [cuts.coefficients(*self.cost.cost.shape) for cuts, _ in found]
         bound = weak_duality(
             self.cost.at(self.cost.pull_in(path.distribution())),
-            csr_array(vstack(tables)),  # of arrays, older SciPy makes a matrix
+            csr_array(vstack(tables)),  # from arrays, older SciPy makes a matrix
             np.concatenate([multipliers for _, multipliers in found]),
         )
         self.lower = max(self.lower, bound)
@@ -281,7 +282,7 @@ class _Search:
         return "optimal"
 
     def left(self, status: str) -> str:
-        """State what was left to do when the search ended; nothing if the gap is closed."""
+        """State what was left to do when the search ended; empty if the gap is closed."""
         if status == "optimal":
             return ""
         reason = {
@@ -291,7 +292,7 @@ class _Search:
         return f"{reason} before the gap of {self.gap:.2g} was reached. "
 
     def message(self) -> str:
-        """State what was done."""
+        """Describe what was done."""
         return (
             f"{self.path_steps} steps along the central path, {self.programs} linear programs with "
             f"{len(self.program)} cuts."
@@ -299,7 +300,7 @@ class _Search:
 
 
 def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
-    """Whether a mechanism is private at the public distribution, which is quickly seen."""
+    """Whether a mechanism is private at the public distribution, a quick check."""
     for one in requirements:
         region = one.region
         parts, (first, second) = region.rows.spread(matrix), region.pairs

@@ -15,34 +15,34 @@ Result = TypeVar("Result")
 
 # --- Numbers that all solvers share ---------------------------------------------------------------
 
-# Maximum array entries in one step of a search: some seconds. Twice as many take twice the time.
+# Maximum array entries in one step of a search: a few seconds. Twice as many take twice the time.
 MOST_ENTRIES = 1 << 21
 # Maximum number of rounds; searches nearly always end sooner. Twice as many change nothing.
 MOST_ROUNDS = 100
-# Standard deviation of the logarithms of what a search perturbs. Twice as much loses .1 % at most.
+# Scale of the log-normal perturbation in searches. Twice as much loses at most .1 %.
 SPREAD = 0.7
 
-# Tolerances. All of them doubled at once, results change by .1 % at most.
-ROUNDING = 1e-12  # what sums of probabilities lose by rounding, at most
+# Tolerances. Doubling all of them at once changes results by at most .1 %.
+ROUNDING = 1e-12  # maximum rounding error of sums of probabilities
 TIGHT = 1e-8  # smaller values count as zero in programs and paths, whose tolerance is 1e-9
 EQUAL = 1e-6  # relative distance of two objectives that are called equal
-LITTLE = 1e-4  # part of an objective that is no loss: other mechanisms are as good
-TOL = 1e-3  # sums of variances of designs for some ten tables differ by less from run to run
+LITTLE = 1e-4  # relative loss of an objective that is negligible
+TOL = 1e-3  # sums of variances for about ten tables differ by less between runs
 
 # --- Threads and limits --------------------------------------------------------------------------
 
 
 class Workers:
-    """Threads that do parts of a work at the same time.
+    """Threads that execute tasks in parallel.
 
-    NumPy releases the interpreter's lock while it computes, so threads suffice. Nothing here
-    depends on their number but the time.
+    NumPy releases the interpreter's lock while it computes, so threads are sufficient. Only the
+    time depends on their number.
 
     Parameters
     ----------
     n_jobs : int or None
-        As scikit-learn has it: None is 1 unless in a :func:`joblib.parallel_config` context, -1
-        is all processors.
+        As in scikit-learn: None is 1 unless in a :func:`joblib.parallel_config` context, -1 is all
+        processors.
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -52,7 +52,7 @@ class Workers:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Call a function with each item.
 
-        Returns list: what it returned, in the order of the items.
+        Returns list of results, in the order of the items.
         """
         items = list(items)
         if self.number == 1 or len(items) < 2:
@@ -68,16 +68,16 @@ class Workers:
             self._pool = None
 
 
-# Statuses of searches that a limit ended, and what the limit is called.
+# Statuses of searches that a limit ended, and the names of the limits.
 LIMITS = {"iteration_limit": "The limit of iterations", "time_limit": "The time limit"}
 
-# Seconds for a design that is a part of a larger work; None where a design is all there is.
+# Seconds for a design that is part of a larger task; None otherwise.
 _seconds: ContextVar[float | None] = ContextVar("seconds", default=None)
 
 
 @contextmanager
 def part_of_larger_work(seconds: float = math.inf) -> Iterator[None]:
-    """Limit the time of designs, and show no progress of each: the larger work shows its own."""
+    """Limit the time of designs without showing their progress: the larger task shows its own."""
     token = _seconds.set(seconds)
     try:
         yield
@@ -86,21 +86,21 @@ def part_of_larger_work(seconds: float = math.inf) -> Iterator[None]:
 
 
 def shortened(seconds: float | None) -> float | None:
-    """Return a time limit in seconds, or that of a part of a larger work if this is shorter."""
+    """Return a time limit in seconds, or that of the larger task if this is shorter."""
     least = min(math.inf if limit is None else limit for limit in (seconds, _seconds.get()))
     return None if least == math.inf else least
 
 
 class Limits:
-    """What a design may take: time, iterations, and threads.
+    """The limits of a design: time, iterations, and threads.
 
-    Iterations are what the solvers count: Newton steps, rounds of linear programs. Without a limit
-    of time a design is a function of its input; with one, it depends on the machine and its load.
+    Iterations are counted by the solvers: Newton steps, rounds of linear programs. Without a time
+    limit a design is a function of its input; with one, it depends on the machine and its load.
 
     Parameters
     ----------
     seconds : float, optional
-        Time from now; None for no limit.
+        Time limit from now; None for no limit.
     most_iterations : int, optional
         Number of iterations; None for no limit.
     workers : Workers, optional
@@ -122,7 +122,7 @@ class Limits:
         self._whole: Limits | None = None
 
     def part(self, share: float) -> "Limits":
-        """Limit to a share of what is left. Its iterations count here, too."""
+        """Return limits with a share of the remaining time, whose iterations also count here."""
         left, iterations = self.left, self.iterations_left
         part = Limits(
             None if left is None else left * share,
@@ -145,27 +145,27 @@ class Limits:
 
     @property
     def left(self) -> float | None:
-        """Seconds that are left; None for no limit."""
+        """Remaining seconds; None for no limit."""
         return None if self._end is None else max(self._end - time.perf_counter(), 0.0)
 
     @property
     def iterations_left(self) -> int | None:
-        """Iterations that are left; None for no limit."""
+        """Remaining iterations; None for no limit."""
         return None if self._most is None else max(self._most - self.iterations, 0)
 
     @property
     def met(self) -> bool:
-        """Whether one of the limits is met: no new work is begun."""
+        """Whether one of the limits is reached, so that no new work begins."""
         return self.left == 0.0 or self.iterations_left == 0
 
     @property
     def status(self) -> str:
-        """Status of a solution: the limit that was met, else ``"converged"``."""
+        """Status of a solution: the limit that was reached, otherwise ``"converged"``."""
         if self.left == 0.0:
             return "time_limit"
         return "iteration_limit" if self.met else "converged"
 
 
 def ended_by(status: str, what: str) -> str:
-    """State that a limit ended a search, with a trailing space; nothing for other statuses."""
+    """State that a limit ended a search, with a trailing space; empty for other statuses."""
     return f"{LIMITS[status]} ended {what}. " if status in LIMITS else ""

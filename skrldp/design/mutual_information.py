@@ -1,4 +1,4 @@
-"""Mutual information of the report with the record, or with a function of it: a criterion."""
+"""The criterion of mutual information of the report with the record, or a function of it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +21,22 @@ from skrldp.information import (
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 
-# Added to the probabilities of reports before a decoder is made of them. Doubled, 2e-4 of the
-# information is lost.
+# Added to the probabilities of reports before computing a decoder. Twice as much loses 2e-4 of the
+# information.
 SMOOTHING = 1e-5
-# Annealed mechanisms that a search begins with: each has a fraction 1/n of the time that is left,
-# and a number of reports. Twice as many reports take twice the time.
+# Initial mechanisms by annealing: each gets a fraction 1/n of the remaining time, and a number of
+# reports. Twice as many reports take twice the time.
 _ANNEALED = (2, 16), (1, 40)
-# Secrets that the linear program tells apart; the others are one: .1 s. Twice as many take ten
-# times as long.
+# Maximum number of secrets in the linear program, with the others merged: .1 s. Twice as many take
+# ten times as long.
 _MOST_SECRETS = 30
 
 
 def information_bound(joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
     r"""Bound I(X; Y) at the public distribution from above.
 
-    In nats: the least bound of the requirements that compare all their secrets, as each bounds
-    what is learned of them.
+    In nats: the smallest bound of the requirements that compare all their secrets, because each
+    bounds the information about them.
 
     By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The last term is at most H(U|S), and what
     a mechanism that is private at the public distribution reports about S alone is ε-LDP. So the
@@ -60,9 +60,9 @@ def information_bound(joint: JointDistribution, requirements: Requirements) -> O
 
 
 def _of_secret(counts: NDArray[np.int64], eps: float) -> tuple[float, bool]:
-    """Bound what ε-LDP reports tell about S, and say whether that is nearly attained.
+    """Bound the information of ε-LDP reports about S, and return whether it is nearly attained.
 
-    Rare secrets are told apart by a further report in thought, again of ε-LDP.
+    Rare secrets are distinguished by a hypothetical second report, also of ε-LDP.
     """
     frequent = np.sort(counts[counts > 0])[::-1]
     if len(frequent) < 2 or eps <= 0:
@@ -114,18 +114,18 @@ class Information(Criterion):
         self.scale = max(entropy(self._reduced), TIGHT)
 
     def at(self, distribution: Floats) -> "Information":
-        """Return the same criterion at another distribution."""
+        """Return the same criterion at a different distribution."""
         return Information(distribution, self.about, self.name)
 
     def reduce(self, rows: Floats) -> Floats:
-        """Take the means of rows over the cells with one value of the function.
+        """Average rows over the cells with the same value of the function.
 
         Shapes: `rows` (..., a); returns (..., number of values).
         """
         return rows if self._means is None else rows @ self._means
 
     def prices(self, rows: Floats) -> Floats:
-        """Return what each row contributes, in nats.
+        """Return each row's contribution, in nats.
 
         Shapes: `rows` (m, a); returns (m,).
         """
@@ -144,7 +144,7 @@ class Information(Criterion):
         return mutual_information(self.reduce(matrix), self._reduced)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
-        """Bound the information of every mechanism that meets some requirements, in nats."""
+        """Bound the information of every mechanism that satisfies requirements, in nats."""
         of_records = information_bound(joint, requirements)
         if self.about is None:
             return of_records
@@ -153,7 +153,7 @@ class Information(Criterion):
         )
 
     def bound_at(self, distribution: Floats, value: float) -> float:
-        r"""Bound the information of every mechanism at another distribution, in nats.
+        r"""Bound the information of every mechanism at a different distribution, in nats.
 
         This distribution is a mixture of the other one, with a share λ, and of a third. Let T tell
         which it was. I(X; Y) is concave in the distribution of X, so it is at least λ times that at

@@ -20,13 +20,13 @@ from skrldp._typing import Floats
 from skrldp.design.limits import ROUNDING, TIGHT, Workers
 from skrldp.design.programs import Cuts
 
-# Part of the way to the boundary that a step may go: the usual range of such codes is 0.9 to 0.995.
-# Twice as near to it takes as many steps.
+# Maximum fraction of the way to the boundary in a step: the usual range of such codes is 0.9 to
+# 0.995. Half the distance takes as many steps.
 FRACTION_TO_BOUNDARY = 0.97
 # Fraction of the initial slack of each variable of a block. Twice as much leaves no slack.
 INITIAL_MARGIN = 0.25
-# Numbers in the Hessians of all rows, of which some five sets are kept: 2.7 GB. Twice as many take
-# twice the memory.
+# Maximum entries in the Hessians of all rows, of which about five sets are kept: 2.7 GB. Twice as
+# many take twice the memory.
 MOST_IN_HESSIANS = 1 << 26
 
 
@@ -44,7 +44,7 @@ Kind = tuple[Floats, Floats, Floats, Floats]
 
 
 class LowRank(NamedTuple):
-    """Hessians that are diagonal but for forms in few functions of a row."""
+    """Hessians that are diagonal plus forms in few functions of a row."""
 
     diagonal: Floats  # (b, a), the diagonal
     basis: Floats  # (b, r, a), the functions
@@ -53,7 +53,7 @@ class LowRank(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Rows, and what a block adds to them: its variables, and multipliers of positive amounts."""
+    """Rows with a block's variables and multipliers of positive amounts."""
 
     rows: Floats  # (b, a)
     variables: tuple[Floats, ...]  # each (b, ...)
@@ -62,22 +62,22 @@ class Point:
 
 
 class Linearised(ABC):
-    """A block at a point, without its variables: they are eliminated from the Newton equations.
+    """A block linearised at a point, with its variables eliminated from the Newton equations.
 
     Attributes
     ----------
     gradient : array of shape (b, a)
-        What the requirement adds to the gradient of each row.
+        The requirement's contribution to the gradient of each row.
     """
 
     gradient: Floats
 
     @abstractmethod
     def hessian(self) -> Floats:
-        """Return what the requirement adds to the Hessian of each row, (b, a, a)."""
+        """Return the requirement's contribution to the Hessian of each row, (b, a, a)."""
 
     def low_rank(self) -> LowRank | None:
-        """Return the same where it is of low rank, else None."""
+        """Return the same contribution if it is of low rank, otherwise None."""
         return None
 
     @abstractmethod
@@ -89,18 +89,18 @@ class Linearised(ABC):
 
 
 class Block(ABC):
-    """One requirement on all rows, with variables of its own.
+    """One requirement on all rows, with its own variables.
 
-    The variables occur in this requirement alone, so they are eliminated from the Newton equations:
-    what is left is a Hessian and a gradient for each row.
+    The variables occur only in this requirement, so they are eliminated from the Newton equations,
+    which leaves a Hessian and a gradient for each row.
     """
 
     def of(self, place: slice) -> "Block":
-        """Return a copy for some of the rows."""
+        """Return a copy for a part of the rows."""
         return copy(self)
 
     def of_rows(self, blocks: Sequence["Block"]) -> "Block":
-        """Return a block for many rows, from the block of each, of which this is the first."""
+        """Combine the blocks of several rows, of which this is the first, into one block."""
         return self
 
     @abstractmethod
@@ -112,21 +112,21 @@ class Block(ABC):
 
     @abstractmethod
     def amounts(self, rows: Floats, variables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """Return what must be positive.
+        """Return the amounts that must be positive.
 
         Shapes: `rows` (b, a).
         """
 
     @abstractmethod
     def linearise(self, point: Point, barrier: Floats) -> Linearised:
-        """Linearise the requirement; products of amounts and multipliers aim at the barrier.
+        """Linearise the requirement, with the barrier as target of amounts times multipliers.
 
-        Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding has left no linearisation.
+        Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding prevents a linearisation.
         """
 
     @abstractmethod
     def cuts(self, point: Point) -> tuple[Cuts, Floats]:
-        """Write the multipliers as cuts and the dual variables of these.
+        """Convert the multipliers to cuts and their dual variables.
 
         Returns `cuts`: with conditionals of the region; `multipliers` (m,): in units of the path's
         cost.
@@ -134,32 +134,32 @@ class Block(ABC):
 
 
 def by_row(of_rows: Floats, like: Floats) -> Floats:
-    """Shape what each row has so that it is broadcast along all else.
+    """Reshape an array over rows so that it is broadcast along all other axes.
 
     Shapes: `of_rows` (b,); `like` (b, ...); returns (b, 1, ..., 1).
     """
     return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
 
 
-# Numbers in the Hessians of one part: so many that threads seldom wait for one another, and so few
-# that there is a part for each. Fixed, so that sums are the same however many threads work. With
-# twice as many, single rows take 1.6 times as long at 90 cells: memory is allocated again.
+# Entries in the Hessians of one part: enough that threads rarely wait, and few enough that there is
+# a part for each. Fixed, so that sums are the same for every number of threads. With twice as many,
+# single rows take 1.6 times as long at 90 cells, because memory is allocated again.
 _ENTRIES = 250_000
 
 
 class Part:
-    """Some rows, their multipliers, and the constraints on them.
+    """A part of the rows, their multipliers, and the constraints on them.
 
     Parameters
     ----------
     place : slice
-        Which of all rows they are.
+        Their slice of all rows.
     rows : array of shape (b, a)
         Rows of positive numbers, all equal.
     blocks : list of Block
         The requirements on each row; each part has its own blocks.
     mean : float
-        The product of each positive variable and its multiplier, to begin with.
+        The initial product of each positive variable and its multiplier.
     """
 
     def __init__(self, place: slice, rows: Floats, blocks: list[Block], mean: float) -> None:
@@ -181,7 +181,7 @@ class Part:
         ]
 
     def complementarity(self) -> tuple[Floats, int]:
-        """Add up the products of the positive variables and their multipliers.
+        """Sum the products of the positive variables and their multipliers.
 
         Returns `total` (b,): for each row; `count`: number of variables of a row.
         """
@@ -193,9 +193,9 @@ class Part:
         return np.asarray(total), count
 
     def linearise(self, barrier: float | Floats) -> "Equations":
-        """Write down the Newton equations of each row, for products that aim at a barrier.
+        """Linearise the Newton equations of each row, with a barrier as the target of products.
 
-        Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding has left none.
+        Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding prevents it.
         """
         of_rows = np.broadcast_to(barrier, len(self.rows))
         blocks = [
@@ -205,7 +205,7 @@ class Part:
         return Equations(self, of_rows, blocks)
 
     def take(self, steps: "Steps", lengths: Floats) -> None:
-        """Take a part of some steps.
+        """Move along steps by given lengths.
 
         Shapes: `lengths` (b, 2): of the variables, and of the multipliers.
         """
@@ -235,7 +235,7 @@ class Equations:
     Attributes
     ----------
     place : slice
-        Which of all rows they are.
+        Their slice of all rows.
     gradient : array of shape (b, a)
         Gradient by the rows, without that of the cost.
     """
@@ -260,12 +260,12 @@ class Equations:
 
     @cached_property
     def inverse(self) -> Floats:
-        """Nearly the inverse of each Hessian; ``LinAlgError`` if it has none."""
+        """Approximate inverse of each Hessian; ``LinAlgError`` if it has none."""
         return inverses(self.hessian)
 
     @cached_property
     def low_rank(self) -> LowRank | None:
-        """The Hessians where those of all blocks are of low rank, else None."""
+        """The Hessians if those of all blocks are of low rank, otherwise None."""
         each = [block.low_rank() for block in self._blocks]
         low = [form for form in each if form is not None]
         if not low or len(low) < len(each):
@@ -278,8 +278,7 @@ class Equations:
     def solve(self, right: Floats) -> Floats:
         """Solve the equations of each row for some right-hand sides.
 
-        Shapes: `right` (b, a, n); returns (b, a, n). Raises ``LinAlgError`` where they are
-        singular.
+        Shapes: `right` (b, a, n); returns (b, a, n). Raises ``LinAlgError`` if they are singular.
         """
         if self.low_rank is None:
             return np.asarray(np.linalg.solve(self.hessian, right))
@@ -303,29 +302,29 @@ class Equations:
         return Steps(kinds, [variables for variables, _ in changes])
 
     def _kind(self, amount: Floats, step: Floats, multiplier: Floats) -> Kind:
-        """Find the step of a multiplier, so that its product with the amount is as aimed at."""
+        """Find the step of a multiplier for the target product with its amount."""
         aim = by_row(self._barrier, amount)
         return amount, step, multiplier, (aim - multiplier * step) / amount - multiplier
 
 
 class Steps(NamedTuple):
-    """Steps of all variables of some rows, and of their multipliers."""
+    """Steps of all variables of a part of the rows, and of their multipliers."""
 
     kinds: list[Kind]  # positive amounts; first the rows
     variables: list[tuple[Floats, ...]]  # of each block
 
     @property
     def bounds(self) -> Floats:
-        """How many steps it takes until the first amount, or multiplier, of a row is 0, (b, 2)."""
+        """Number of steps until the first amount, or multiplier, of a row is 0, (b, 2)."""
         fastest = [
             np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self.kinds], axis=0)
             for i in (0, 2)
         ]
         with np.errstate(divide="ignore"):
-            return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # no negative zero
+            return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # avoids negative zero
 
     def products(self, lengths: Floats) -> Floats:
-        """Add up the products of amounts and multipliers after a part of the steps.
+        """Sum the products of amounts and multipliers after a part of the steps.
 
         Shapes: `lengths` (b, 2). Returns (b,): the sum of each row.
         """
@@ -346,7 +345,7 @@ def parts_of(b: int, a: int) -> list[slice]:
 
 
 def _block_diagonal(forms: list[Floats]) -> Floats:
-    """Put quadratic forms together that are in different functions."""
+    """Combine quadratic forms in different functions."""
     ends = np.cumsum([0, *(form.shape[1] for form in forms)])
     whole = np.zeros((len(forms[0]), ends[-1], ends[-1]))
     for form, (first, last) in zip(forms, pairwise(ends), strict=True):
@@ -364,8 +363,8 @@ def _of_rows(table: Floats) -> Floats:
 def inverses(matrices: Floats) -> Floats:
     """Invert positive definite matrices, scaled to a unit diagonal and regularised.
 
-    Shapes: `matrices` (b, a, a). Returns (b, a, a): nearly the inverses. Raises ``LinAlgError`` if
-    rounding has made a matrix indefinite.
+    Shapes: `matrices` (b, a, a). Returns (b, a, a): approximate inverses. Raises ``LinAlgError`` if
+    a matrix is numerically indefinite.
     """
     diagonal = np.einsum("yii->yi", matrices)
     if not np.all((diagonal > 0.0) & (diagonal < np.inf)):
@@ -375,7 +374,7 @@ def inverses(matrices: Floats) -> Floats:
     scaled, diagonal_of = matrices * both, np.diag_indices(matrices.shape[-1])
     lower = np.empty_like(scaled)
     for place, matrix in enumerate(scaled):
-        for added in (np.finfo(float).eps, ROUNDING, TIGHT):  # the least with which it succeeds
+        for added in (np.finfo(float).eps, ROUNDING, TIGHT):  # the smallest with which it succeeds
             matrix[diagonal_of] = 1.0 + added
             factor, is_indefinite = dpotrf(matrix, lower=1, clean=0)
             if not is_indefinite:
@@ -390,7 +389,7 @@ def inverses(matrices: Floats) -> Floats:
 
 
 def _factorised(system: Floats) -> tuple[Floats, Floats]:
-    """Factorise a square system; raises LinAlgError if it is singular, of which SciPy warns."""
+    """Factorise a square system; raises LinAlgError if it is singular, where SciPy warns."""
     factors, pivots, zero = dgetrf(system)
     if zero:
         raise np.linalg.LinAlgError(f"pivot {zero} is zero")
@@ -398,7 +397,7 @@ def _factorised(system: Floats) -> tuple[Floats, Floats]:
 
 
 class _Forms:
-    """The Hessians of all rows, and their inverses, in parts that are worked on side by side."""
+    """The Hessians of all rows, and their inverses, in parts that are processed in parallel."""
 
     def __init__(self, parts: Sequence[Equations], workers: Workers) -> None:
         self._parts, self._workers = parts, workers
@@ -416,7 +415,7 @@ class _Forms:
         return self._rows(lambda part: part.inverse @ vector)
 
     def total(self, of_part: Callable[[Equations], Floats]) -> Floats:
-        """Add up something of each part."""
+        """Sum a function over the parts."""
         found = self._workers.map(of_part, self._parts)
         return np.asarray(sum(found[1:], start=found[0]))
 
@@ -425,7 +424,7 @@ class _Forms:
 
 
 class Coupling:
-    """What is left once the rows are eliminated: columns sum to 1, and a robust cost.
+    """The system after elimination of the rows: the columns' sums, and a robust cost.
 
     A robust cost depends on the rows through the expected costs of the cells, whose multipliers
     are a distribution of X, and through one λ of its own, its *top*.
@@ -433,9 +432,9 @@ class Coupling:
     Parameters
     ----------
     parts : sequence of Part
-        All rows, with the Hessian of each and (nearly) its inverse.
+        All rows, with the Hessian of each and its approximate inverse.
     workers : Workers
-        Who does the work.
+        Threads.
     cost : array of shape (b, a)
         Cost of each report in each cell.
     curvature : array of shape (a, a) or None
@@ -461,7 +460,7 @@ class Coupling:
             )
         )
         scale = 1.0 / (1.0 + np.diagonal(curvature))
-        # Of order one, as the rest of the system is.
+        # Scaled to order one, like the rest of the system.
         self._scaled = scaled = curvature / (1.0 + np.diagonal(curvature))[:, None]
         a = len(columns)
         system = np.block(

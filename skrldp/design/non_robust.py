@@ -1,16 +1,16 @@
-r"""The most informative mechanism for the public distribution alone: no search, but a formula.
+r"""The most informative mechanism for the public distribution alone, by a formula.
 
-By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The second term is at most H(U|S). If the
-only distribution is the public one, privacy is a matter of S alone: the report, given S, is an
-ε-LDP report of S, so that the first is at most the capacity :math:`C_\epsilon(S)` of such
-reports. Both bounds are attained together:
+By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The second term is at most H(U|S). If the only
+distribution is the public one, privacy concerns only S: the report, given S, is an ε-LDP report of
+S, so that the first term is at most the capacity :math:`C_\epsilon(S)` of such reports. Both bounds
+are attained together:
 
 - Take the best ε-LDP mechanism for S alone, and lay the probabilities of its reports given s as
   blocks on an interval, one such interval for each s.
 - Cut each interval at the cumulated :math:`P(u|s)`: the pieces are the values of U.
 - Divide each block where it is cut for any s, in proportion to its length. A report is a part of a
   block. Its probabilities given the secrets have the ratios of the block's, so it is as private,
-  and who knows s and the report knows u.
+  and s and the report determine u.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from skrldp.privacy.requirements import Requirement, Requirements
 
 
 class _Response(NamedTuple):
-    """A mechanism for S alone, how good it is, and what no other is better than."""
+    """A mechanism for S alone, its information, and an upper bound for all mechanisms."""
 
     matrix: Floats
     bound: ObjectiveBound
@@ -38,15 +38,16 @@ class _Response(NamedTuple):
 def optimum_at_public(
     joint: JointDistribution, requirements: Requirements, distribution: Floats, limits: Limits
 ) -> Solution | None:
-    """Maximise I(X; Y) where privacy is requested at the public distribution alone, or of records.
+    """Maximise I(X; Y) under privacy at the public distribution alone, or of whole records.
 
-    Where the whole record is the secret, nothing is left of U, and every distribution is the same.
+    If the whole record is the secret, U has no columns, and all distributions are equivalent.
 
-    Returns Solution or None: none if something else is required, or mechanisms see U alone.
+    Returns Solution or None: None for other requirements, or if mechanisms observe only U.
 
-    The optimum is at the public distribution. Nothing is required of a cell without records if
-    its secret has some. If `distribution` (a,), that of the criterion, gives it a probability, it
-    has a report of its own, which is best; else it is reported as what is least probable.
+    The optimum is at the public distribution. Privacy does not restrict a cell without records if
+    its secret has some. If `distribution` (a,), that of the criterion, gives it a positive
+    probability, it gets a separate report, which is optimal; otherwise it uses the least probable
+    report.
     """
     one = _on_secrets(joint, requirements)
     if one is None:
@@ -75,7 +76,7 @@ def optimum_at_public(
 
 
 def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Requirement | None:
-    """Return the requirement, if it is for all of S and the only one, at one distribution of U."""
+    """Return the only requirement, if it is for all of S at a single distribution of U."""
     one, layout = requirements.items[0], requirements.items[0].region.rows
     only = len(requirements) == 1 and (one.region.is_point or requirements.of_whole_records)
     plain = layout.in_order and layout.parts.shape == joint.counts.shape
@@ -91,7 +92,7 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
     most = mutual_information_bound(joint.marginal[:, None], eps)
     gap = EQUAL * (1.0 + of_values / most) if most > 0 else 1.0
     best = optimal_response(counts[seen], eps, gap=gap)
-    # A secret without records is reported as the most frequent one is.
+    # A secret without records is reported like the most frequent one.
     place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
     near = best.bound - best.information <= 2.0 * EQUAL * (of_values + best.information)
     bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
@@ -141,7 +142,7 @@ def coupled(response: Floats, conditionals: Floats) -> Floats:
 
 
 def _with_cells_without_records(matrix: Floats, distribution: Floats) -> Floats:
-    """Report cells whose columns are zero: by their own reports, or by the rarest one."""
+    """Fill the columns of cells that are zero: with separate reports, or the rarest one."""
     empty = ~matrix.any(axis=0)
     own = np.eye(matrix.shape[1])[empty & (distribution > 0)]
     full = np.concatenate([matrix, own])

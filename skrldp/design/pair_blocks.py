@@ -2,15 +2,15 @@ r"""Privacy of pairs of secrets over a region, as a block of constraints on the 
 
 Privacy is one concave function of a row. With :math:`x_i =
 \lambda_i - q_i \ge 0`, :math:`q_1 = e^{-\epsilon} v_{s_1}` and :math:`q_2 = -v_{s_2}`, a row is
-private for a pair iff some λ has :math:`\varphi(x_1, x_2) \ge \lambda_1 + \lambda_2`, where φ is
-a concave mean that the region gives: :math:`A^{-1/\theta} N_\sigma(w_i^{1/\theta} M_\theta(x_i))`
-for a shared budget, :math:`\sum_i c_i M_\theta(x_i)` for conditionals that are free of one
-another. Lower bounds L are the case :math:`\theta = 1`, :math:`c_i M_1(x_i) = L_i \cdot x_i`, and
-no bounds :math:`c_i = 0`.
+private for a pair iff some λ has :math:`\varphi(x_1, x_2) \ge \lambda_1 + \lambda_2`, where φ is a
+concave mean determined by the region: :math:`A^{-1/\theta} N_\sigma(w_i^{1/\theta} M_\theta(x_i))`
+for a shared budget, :math:`\sum_i c_i M_\theta(x_i)` for conditionals that vary independently.
+Lower bounds L are the case :math:`\theta = 1`, :math:`c_i M_1(x_i) = L_i \cdot x_i`, and no bounds
+:math:`c_i = 0`.
 
 The λ of a pair of secrets occur in one inequality only, so they are eliminated first (a Schur
-complement). What a pair adds to the Hessian of its row is then a diagonal matrix and one of low
-rank, a quadratic form in two vectors for each secret.
+complement). A pair's contribution to the Hessian of its row is then a diagonal matrix plus one of
+low rank, a quadratic form in two vectors for each secret.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     if theta == 0.5:  # the default order, without transcendental functions
         root = np.sqrt(x)
         total = np.einsum("...u,...u->...", p, root)
-        np.divide(p, root, out=root)  # in place: new arrays would take most of the time
+        np.divide(p, root, out=root)  # in place, because new arrays would take most of the time
         root *= total[..., None]
         return total * total, root
     if theta == 1.0:
@@ -60,7 +60,7 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
 
 
 def sum_last(array: Floats) -> Floats:
-    """Sum along the last axis, which is short: several times faster than NumPy's own sum.
+    """Sum along the last axis, which is short, several times faster than NumPy's sum.
 
     Shapes: `array` (..., k); returns (...).
     """
@@ -69,11 +69,11 @@ def sum_last(array: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class PairGroups:
-    """Pairs in groups, as a table; groups that are shorter than others are filled up."""
+    """Pairs in groups, as a padded table."""
 
-    members: Indices  # (g, n), the pairs of each group; the number of pairs where there are no more
+    members: Indices  # (g, n), the pairs of each group, padded with the number of pairs
     full: bool  # whether all groups have n pairs
-    in_order: bool  # whether the groups, one after the other, are the pairs in their order
+    in_order: bool  # whether the concatenated groups are the pairs in order
 
     @classmethod
     def of(cls, group: Indices, count: int) -> "PairGroups":
@@ -90,7 +90,7 @@ class PairGroups:
         return cls(members, full, full and bool(np.all(order == np.arange(len(group)))))
 
     def take(self, of_pairs: Floats) -> Floats:
-        """Take what belongs to the pairs of each group, 0 where there are no more.
+        """Return the entries of the pairs of each group, padded with 0.
 
         Shapes: `of_pairs` (b, m, ...); returns (b, g, n, ...).
         """
@@ -106,21 +106,21 @@ class PairGroups:
 class PairFunction:
     """The function φ of each pair of secrets."""
 
-    layout: Layout  # which entries of a row belong to which part
+    layout: Layout  # the map from entries of a row to parts
     # first, second: (m,), the parts of a row that the secrets of each pair have
     first: Indices
     second: Indices
-    p: Floats  # (m, 2, k), weights of the means; (b, m, 2, k) where rows have their own
-    scale: Floats  # (m, 2), the factors c; used where the budget is not shared
+    p: Floats  # (m, 2, k), weights of the means; (b, m, 2, k) if rows have different ones
+    scale: Floats  # (m, 2), the factors c; used if the budget is not shared
     theta: float  # exponent of the means
     shared: NDArray[np.bool_]  # (m,), pairs with a shared budget
     weight: Floats  # (m, 2), marginals of the secrets
     sigma: float  # exponent that couples a shared pair
-    radius: Floats  # (m,), what the conditionals of each pair may take together, in nats
-    # (m, 2), what each of them may take, in nats, at order 1; None for all of it
+    radius: Floats  # (m,), budget that the conditionals of each pair share, in nats
+    # (m, 2), limit of each of them, in nats, at order 1; None for no limit
     own: Floats | None
-    factor: Floats  # (m, 2), what the parts of a row are multiplied by: exp(-ε) of the pair, and -1
-    # whether the conditionals p are the only ones: privacy is linear then, without any λ
+    factor: Floats  # (m, 2), factors of the parts of a row: exp(-ε) of the pair, and -1
+    # whether p are the only conditionals, so that privacy is linear, without any λ
     fixed: bool = False
 
     @cached_property
@@ -148,7 +148,7 @@ class PairFunction:
         return self.factor[..., None] * pairs
 
     def collect(self, parts: Floats) -> Floats:
-        """Add up what belongs to each entry of each row: the adjoint of :meth:`parts`.
+        """Sum the part entries of each entry of each row: the adjoint of :meth:`parts`.
 
         Shapes: `parts` (b, m, 2, k). Returns (b, n_cells): the same function of the rows.
         """
@@ -158,7 +158,7 @@ class PairFunction:
         return self.layout.gather(whole)
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        r"""Evaluate φ and what its derivatives are made of.
+        r"""Evaluate φ and the factors of its derivatives.
 
         Shapes: `x` (b, m, 2, k); returns `value` (b, m). Returns `slope` (b, m, 2): derivatives
         with respect to the two means; `curvature` (b, m, 2, 2): minus the second derivatives with
@@ -186,14 +186,14 @@ class PairFunction:
 
     @cached_property
     def _shared(self) -> slice | NDArray[np.bool_]:
-        """The pairs that share a budget, as a slice where these are all."""
+        """The pairs that share a budget, as a slice if these are all pairs."""
         return slice(None) if self.shared.all() else self.shared
 
     def _together(self, mean: Floats) -> tuple[Floats, Floats, NDArray[np.bool_] | None]:
         """Couple the means of the pairs that share a budget.
 
-        Returns φ, its derivatives with respect to the means, and where none of them depends on the
-        means, because the best split of the budget is not allowed; None for nowhere.
+        Returns φ, its derivatives with respect to the means, and where these do not depend on the
+        means because a limit on the split of the budget is active; None if it is active nowhere.
         """
         part = self._shared
         weight = self.weight[part]
@@ -204,7 +204,7 @@ class PairFunction:
             return sum_last(mean * left), left, held
         total = weight.sum(axis=1, keepdims=True)
         top, inner = concave_mean(mean / weight, weight / total, self.sigma)
-        # scale holds the factor that the budget takes off, the same for both
+        # scale is the factor of the budget, the same for both
         top = top * (total[:, 0] * self.scale[part, 0])
         return top, inner * (total / weight * self.scale[part]), None
 
@@ -212,7 +212,7 @@ class PairFunction:
 def pair_function(one: Requirement) -> PairFunction | None:
     """Find the function φ of a region.
 
-    Returns PairFunction or None: none for boxes, for the public distribution with unseen secrets,
+    Returns PairFunction or None: None for boxes, for the public distribution with unseen secrets,
     for a shared budget near order 1/2, where φ has a kink, and for all distributions, which need no
     function.
     """
@@ -223,8 +223,8 @@ def pair_function(one: Requirement) -> PairFunction | None:
     weight, scale, sigma = region.weights[pair], means.scale[pair], 1.0
     shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
     if shared.any():
-        # At 1/2 sigma is minus infinity and φ is the lesser of two means, which has a kink; near it
-        # Newton steps are short. The path of the product region, or cuts, replace this one.
+        # At 1/2 sigma is minus infinity and φ is the smaller of two means, which has a kink; near
+        # 1/2 Newton steps are short. The path of the product region, or cuts, are used instead.
         if alpha <= 0.55:
             return None
         sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
@@ -232,7 +232,7 @@ def pair_function(one: Requirement) -> PairFunction | None:
         both = shared[:, None]
         together = np.exp(-support_shrink(np.where(both, weight, 1.0), alpha, radius))
         scale = np.where(both, together[:, None], scale)
-        shared = shared & (together > 0)  # without a bound on either, nothing is shared
+        shared = shared & (together > 0)  # without a bound on either, no budget is shared
     return PairFunction(
         layout=region.rows,
         first=region.rows.place[pair[:, 0]],
@@ -276,17 +276,17 @@ class PairBlock(Block):
         return found
 
     def of_rows(self, blocks: Sequence[Block]) -> "PairBlock":
-        """See :class:`Block`: they differ in the means' weights alone."""
+        """See :class:`Block`: they differ only in the means' weights."""
         found, own = copy(self), [one.pairs.p for one in blocks if isinstance(one, PairBlock)]
         found.pairs = replace(self.pairs, p=np.stack(own))
         return found
 
     def start(self, rows: Floats) -> tuple[Floats, ...]:
-        """See :class:`Block`: the λ of each pair, and what φ exceeds their sum by."""
+        """See :class:`Block`: the λ of each pair, and the excess of φ over their sum."""
         parts = self.pairs.parts(rows)
         lam = np.zeros(parts.shape[:3])
         if not self.pairs.fixed:
-            # Of b uniform reports q is exp(-ε)/b and -1/b; each λ takes a quarter of the room.
+            # For b uniform reports, q is exp(-ε)/b and -1/b; each λ uses a quarter of the slack.
             room = INITIAL_MARGIN * (1.0 - self.pairs.factor[:, 0]) * float(rows[0, 0])
             lam = parts.max(axis=-1) + room[:, None]
         return lam, self.pairs(lam[..., None] - parts)[0] - sum_last(lam)
@@ -297,7 +297,7 @@ class PairBlock(Block):
         return (slack,) if self.pairs.fixed else (slack, lam[..., None] - self.pairs.parts(rows))
 
     def _x(self, point: Point) -> tuple[Floats, Floats]:
-        """Return x and its multipliers, which are 0 where privacy is linear."""
+        """Return x and its multipliers, which are 0 if privacy is linear."""
         if not self.pairs.fixed:
             return point.amounts[1], point.multipliers[1]
         x = point.variables[0][..., None] - self.pairs.parts(point.rows)
@@ -357,7 +357,7 @@ class PairBlock(Block):
         )
 
     def conditionals(self, point: Point) -> Floats:
-        """Return the conditionals that the multipliers stand for, a pair for each row and pair.
+        """Return the conditionals represented by the multipliers, for each row and pair.
 
         Returns (b, m, 2, k): they sum to 1, and near the end of the path they are nearly in the
         region.
@@ -391,9 +391,9 @@ class LinearPairs(Linearised):
     diagonal: Floats  # (b, m, 2, k)
     mixed: Floats  # (b, m, 2, 2), the form in the means and λ
     inner: Floats  # (b, m, 2, 2), inverse of the form in λ
-    forms: tuple[Floats, Floats, Floats]  # as in hessian, without λ
+    forms: tuple[Floats, Floats, Floats]  # as in the Hessian, without λ
     residual: Floats  # (b, m), the part of φ - Σλ that is not in the slack yet
-    lam_alone: Floats  # (b, m, 2), minus the step of λ if the rows stay
+    lam_alone: Floats  # (b, m, 2), minus the step of λ if the rows are fixed
 
     def hessian(self) -> Floats:
         """See :class:`Linearised`.
@@ -414,7 +414,7 @@ class LinearPairs(Linearised):
             return part * (factor[i] * factor[j])[:, None, None]
 
         def products(groups: PairGroups, i: int, j: int) -> Floats:
-            """Add up over the pairs of each group, shape (g, b, k, k)."""
+            """Sum over the pairs of each group, shape (g, b, k, k)."""
             g = len(groups.members)
             left = groups.take(basis[:, :, i]).reshape(b, g, -1, k)
             right = groups.take(form(i, j) @ basis[:, :, j]).reshape(b, g, -1, k)

@@ -1,4 +1,4 @@
-"""From requirements to blocks of constraints on the central path."""
+"""Conversion of requirements to blocks of constraints on the central path."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from skrldp.privacy.requirements import Requirement, Requirements
 
 
 def path_blocks(requirements: Requirements) -> list[Block]:
-    """Make a block of each requirement that compares anything.
+    """Make a block for each requirement that compares any secrets.
 
     A requirement without a central path is replaced by the weakest one that implies it and has one:
     see :func:`has_path`.
@@ -21,8 +21,8 @@ def path_blocks(requirements: Requirements) -> list[Block]:
 def has_path(one: Requirement) -> bool:
     """Whether a requirement itself has a central path.
 
-    It has none for a shared budget near order 1/2, and at the public distribution if that lacks a
-    secret.
+    There is none for a shared budget near order 1/2, and at the public distribution if a secret has
+    no records.
     """
     return one.everywhere or one.region.box is not None or pair_function(one) is not None
 

@@ -1,4 +1,4 @@
-"""Pricers, which find rows that are worth adding to a mixture, and rows to begin a search with."""
+"""Pricers, which find valuable rows for a mixture, and initial rows of a search."""
 
 import math
 from abc import ABC, abstractmethod
@@ -15,21 +15,21 @@ from skrldp.design.newton_system import Block
 from skrldp.design.path_blocks import path_blocks
 from skrldp.privacy.requirements import Requirements
 
-# Gap, relative to the range of a row's slopes, from which on the slopes follow the row. Twice as
-# much loses .1 % at most.
+# Gap, relative to the range of a row's slopes, below which the slopes follow the row. Twice as much
+# loses at most .1 %.
 _FOLLOW = 3e-3
-# A batch of paths ends once this fraction of its rows arrived, since a few are slow. Twice as near
-# to 1 it goes on for longer.
+# A batch of paths ends once this fraction of its rows has converged, because a few are slow. Values
+# closer to 1 take longer.
 _ARRIVED = 0.9
 # Rows of two levels for each value of U. Twice as many take twice the time.
 _OF_VALUE = 4
-# Relative gain of the last rounds below which rows of two levels no longer pay. At twice the value,
-# 2 x 65 cells take a third longer.
+# Relative gain of the last rounds below which rows of two levels are no longer worthwhile. At twice
+# the value, 2 x 65 cells take a third longer.
 _LITTLE_GAIN = 0.01
 
 
 class Pricer(ABC):
-    """A way to let rows ascend in the price of a master.
+    """A method by which rows ascend in the price of a master.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class Pricer(ABC):
 
     @abstractmethod
     def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
-        """Return rows of unit sum that are worth at least as much as rows to start from.
+        """Return rows of unit sum whose price is at least that of given rows.
 
-        They are private up to errors of the method. `end` is the gap at which ascents end, relative
+        They are private up to the method's errors. `end` is the gap at which ascents end, relative
         to the range of the slopes. Shapes: `rows` (m, a); returns (n, a).
         """
 
@@ -85,8 +85,8 @@ def ascend_along_paths(
 ) -> Floats:
     """Ascend a convex function of rows, from many slopes.
 
-    The first slopes decide the direction of a path. Near the boundary the slopes are those at the
-    row itself.
+    The initial slopes determine the direction of a path. Near the boundary, the slopes are those at
+    the row itself.
 
     Shapes: `slopes` (m, a). Returns (m, a): rows of unit sum.
     """
@@ -111,11 +111,11 @@ def ascend_along_paths(
 
 
 class TwoLevelRows(Pricer):
-    """Rows with one entry for each secret at a value of U, and another one elsewhere.
+    """Rows with one entry for each secret at a value of U, and a different one elsewhere.
 
-    Most rows of an optimum are nearly so. Such a row is a function of S and of whether U is the
-    value; the region of these two cells is that of the merged values, so that few dimensions are
-    left. These rows start at random.
+    Most rows of an optimum are approximately of this form. Such a row is a function of S and of
+    whether U is the value; the region of these two cells is that of the merged values, so that few
+    dimensions remain. The initial rows are random.
     """
 
     tol = _LITTLE_GAIN
@@ -142,7 +142,7 @@ class TwoLevelRows(Pricer):
         return rows / rows.sum(axis=1, keepdims=True)
 
     def rows(self, entries: Floats) -> Floats:
-        """Write two entries for each secret, (b, a1 * 2), as rows, (b, a)."""
+        """Expand two entries for each secret, (b, a1 * 2), to rows, (b, a)."""
         each = entries.reshape(len(entries), self.shape[0], 2)
         rows = np.repeat(each[:, :, 1:], self.shape[1], axis=2)
         np.put_along_axis(rows, self.values[:, None, None], each[:, :, :1], axis=2)
@@ -150,7 +150,7 @@ class TwoLevelRows(Pricer):
 
 
 def _blocks_against_rest(requirements: Requirements, value: int) -> list[Block]:
-    """Make the blocks of rows that tell one value of U from all others."""
+    """Make the blocks of rows that distinguish one value of U from all others."""
     merged = (replace(item, region=item.region.one_against_rest(value)) for item in requirements)
     return path_blocks(Requirements(tuple(merged)))
 
@@ -159,18 +159,18 @@ def _blocks_against_rest(requirements: Requirements, value: int) -> list[Block]:
 
 
 class Thresholds(Pricer):
-    r"""The best rows where the whole record is the secret.
+    r"""The best rows if the whole record is the secret.
 
-    A row is private if its greatest entry is at most :math:`e^\epsilon` times its least, whatever
-    the distribution. A linear function is greatest at a row that is :math:`e^\epsilon` on the cells
-    with the greatest slopes, and 1 elsewhere.
+    A row is private for every distribution if its largest entry is at most :math:`e^\epsilon` times
+    its smallest. A linear function is maximised by a row that is :math:`e^\epsilon` on the cells
+    with the largest slopes, and 1 elsewhere.
     """
 
     def __init__(self, requirements: Requirements) -> None:
         self.drop = float(np.exp(-requirements.least_eps))
 
     def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
-        """See :class:`Pricer`; as many rows as there are cells start at random."""
+        """See :class:`Pricer`; there is a random initial row for each cell."""
         n_cells = rows.shape[1]
         rows = np.concatenate([rows, rng.dirichlet(np.ones(n_cells), size=2 * n_cells)])
         reduced_costs, rising = np.full(len(rows), -np.inf), np.arange(len(rows))
@@ -201,7 +201,7 @@ class Thresholds(Pricer):
 
 
 def set_indicators(requirements: Requirements) -> Floats:
-    """Write rows that indicate whether the value of U, the secret or the cell is in a set.
+    """Return rows that indicate whether the value of U, the secret or the cell is in a set.
 
     Each random set is rotated around a random circle of the values, so that every value is in
     equally many sets. Sets of a fraction ``1 / (1 + exp(eps))`` of all values are the best for

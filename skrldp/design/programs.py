@@ -1,4 +1,4 @@
-"""What programs are made of: linear constraints, expected costs, and mixtures of rows."""
+"""Components of programs: linear constraints, expected costs, and mixtures of rows."""
 
 from dataclasses import dataclass
 
@@ -34,7 +34,7 @@ class Cuts:
         conditionals: Floats,
         eps: Floats,
     ) -> "Cuts":
-        """Write down the constraints of pairs of secrets.
+        """Return the constraints of pairs of secrets.
 
         Shapes: `row` and `first` and `second` (m,); `conditionals` (m, 2, k); `eps` (m,).
         """
@@ -43,14 +43,14 @@ class Cuts:
 
     @classmethod
     def worst(cls, region: Region, found: WorstPairs) -> "Cuts":
-        """Write down the constraints that some rows violate."""
+        """Return the constraints that rows violate."""
         assert found.conditionals is not None
         names = found.row, found.first, found.second
         return cls.of(region, *names, found.conditionals, found.eps)
 
     @classmethod
     def at_public(cls, one: Requirement) -> "Cuts":
-        """Write down the constraints of a single row at the public conditionals."""
+        """Return the constraints of a single row at the public conditionals."""
         first, second = one.region.pairs
         differ = first != second
         first, second = first[differ], second[differ]
@@ -63,7 +63,7 @@ class Cuts:
         return len(self.row)
 
     def coefficients(self, n_reports: int, n_cells: int) -> sp.csr_array:
-        """Write the cuts as linear functions of the mechanism that must not be positive.
+        """Return the cuts as linear functions of the mechanism that must not be positive.
 
         They are divided by the exponential of ε, so that a solver's tolerance means the same at
         every ε.
@@ -83,7 +83,7 @@ class Cuts:
 
 
 def column_sums(n_reports: int, n_cells: int) -> sp.csr_array:
-    """Write the sums of a mechanism's columns as linear functions of its entries, row by row.
+    """Return the sums of a mechanism's columns as linear functions of its entries, row by row.
 
     Shapes: returns (a, b * a).
     """
@@ -107,31 +107,31 @@ class ExpectedCost:
 
     @property
     def scale(self) -> float:
-        """Size of the costs that matter: the least one that a constant report has, or any has."""
+        """Scale of the costs: the smallest cost of a constant report, or of any report."""
         least = float((np.abs(self.cost) @ self.distribution).min())
         return least or float(np.abs(self.cost).max()) or 1.0
 
     @property
     def robust(self) -> bool:
-        """Whether more than one distribution counts."""
+        """Whether the ball contains more than one distribution."""
         return self.radius > 0.0
 
     def by_cell(self, matrix: Floats) -> Floats:
-        """Take the expected cost of a record in each cell.
+        """Return the expected cost of a record in each cell.
 
         Shapes: `matrix` (b, a); returns (a,).
         """
         return np.einsum("yx,yx->x", matrix, self.cost)
 
     def at(self, distribution: Floats) -> Floats:
-        """Write the expected cost at a distribution as coefficients of the mechanism.
+        """Return the expected cost at a distribution as coefficients of the mechanism.
 
         Shapes: `distribution` (a,); returns (b, a).
         """
         return distribution * self.cost
 
     def worst_constant(self) -> Floats:
-        """Take the expected cost of each constant report.
+        """Return the expected cost of each constant report.
 
         Shapes: returns (b,).
         """
@@ -146,7 +146,7 @@ class ExpectedCost:
         return values
 
     def pull_in(self, distribution: Floats) -> Floats:
-        """Move a distribution into the ball, by little if it is nearly inside.
+        """Move a distribution into the ball, by a small step if it is nearly inside.
 
         Shapes: `distribution` (a,); returns (a,).
         """
@@ -161,8 +161,8 @@ class ExpectedCost:
         """Bound the expected cost at every distribution of the ball.
 
         Shapes: `matrix` (b, a). Returns `bound`: no distribution of the ball has a larger expected
-        cost, rounding included; `distribution` (a,): a distribution of the ball that (nearly)
-        attains it.
+        cost, rounding included; `distribution` (a,): a distribution of the ball that nearly attains
+        it.
         """
         cells = self.by_cell(matrix)
         if not self.robust:
@@ -180,13 +180,13 @@ class ExpectedCost:
         return float(best.bound[0]), worst_conditionals(*problem, best.slack)[0, 0]
 
 
-# Nats that a new row must be worth, as a row of unit sum or for each unit of its probability: what
-# is less drowns in the linear program's tolerance of 1e-9. Twice as much changes nothing.
+# Minimum reduced cost of a new row in nats, as a row of unit sum or per unit of its probability,
+# above the linear program's tolerance of 1e-9. Twice as much changes nothing.
 LEAST_GAIN = 1e-10
 
 
 def used(weights: Floats) -> Booleans:
-    """Tell which rows a mixture uses.
+    """Return which rows a mixture uses.
 
     Shapes: `weights` (m,); returns (m,).
     """
@@ -197,9 +197,9 @@ class RowMixture:
     r"""Weights :math:`\theta_v \ge 0` on rows v with the most information.
 
     Maximises :math:`\sum_v \theta_v \mu(v)` under :math:`\sum_v \theta_v v = 1`, as in Entropy
-    Theorem 3; rows are added as they are found. The dual variable of a cell is what a little more
-    of its probability would be worth. A row that is not there yet has the *reduced cost*
-    :math:`\mu(v) - \lambda \cdot v`, with λ the dual variables.
+    Theorem 3; rows may be added. The dual variable of a cell is the marginal value of its
+    probability. A row that is not included has the *reduced cost* :math:`\mu(v) - \lambda \cdot v`,
+    with λ the dual variables.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ _FIRST, _TICK = 2.0, 1.0
 
 
 class Quantity(Protocol):
-    """What a design maximises or minimises, for readers."""
+    """The quantity that a design optimises, for display."""
 
     name: str
     unit: str
@@ -25,22 +25,22 @@ class Quantity(Protocol):
 class Progress:
     """A line with the seconds, the stage, and the best mechanism so far with its gap.
 
-    A thread writes it to stderr once a second, whatever is computed meanwhile. Nothing is written
-    if stderr is not a terminal, because a log would keep every line.
+    A thread writes it to stderr once a second during the computation. Nothing is written if stderr
+    is not a terminal, because a log would keep every line.
 
     Parameters
     ----------
     limits : Limits
-        Of the design.
+        The limits of the design.
     quantity : object
-        What is maximised or minimised, with ``name``, ``unit`` and ``sense``: 1 or -1.
+        The optimised quantity, with ``name``, ``unit`` and ``sense``: 1 or -1.
 
     Attributes
     ----------
     bound : float
         Bound on the quantity of every mechanism; infinite while it is unknown.
     stage : str
-        What is being done, in a few words.
+        The current stage, in a few words.
     """
 
     def __init__(self, limits: Limits, quantity: Quantity) -> None:
@@ -58,7 +58,7 @@ class Progress:
     def _run(self) -> None:
         if self._ended.wait(_FIRST):
             return
-        from tqdm import tqdm  # loaded when needed
+        from tqdm import tqdm  # imported only if needed
 
         left = self.limits.left
         total = None if left is None else left + self.limits.elapsed
@@ -80,7 +80,7 @@ class Progress:
             self._thread.join()
 
     def words(self, reached: float) -> str:
-        """Write an amount of the quantity."""
+        """Format an amount of the quantity."""
         return f"{self.quantity.name} {reached:.5g} {self.quantity.unit}".rstrip()
 
     def show(self, reached: float) -> None:

@@ -1,9 +1,9 @@
 r"""Privacy over all distributions, as a block of constraints on the central path.
 
-Greatest and least entries are variables. For each row and part, :math:`M_s \ge v_{s,u} \ge m_s` for
-all u, and :math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two variables
-for each part and a slack for each entry (twice) and pair, where the general form has two variables
-and two slacks for each entry of each pair.
+The largest and smallest entries are variables. For each row and part, :math:`M_s \ge v_{s,u} \ge
+m_s` for all u, and :math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two
+variables for each part and a slack for each entry (twice) and pair, where the general form has two
+variables and two slacks for each entry of each pair.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class RangeBlock(Block):
     Parameters
     ----------
     one : Requirement
-        Over all distributions.
+        Privacy over all distributions.
     """
 
     def __init__(self, one: Requirement) -> None:
@@ -36,13 +36,13 @@ class RangeBlock(Block):
         self._is_second = csr_array((ones, (self._second, number)), shape=shape)
 
     def start(self, rows: Floats) -> tuple[Floats, ...]:
-        """See :class:`Block`: the greatest and the least entry of each part."""
+        """See :class:`Block`: the largest and the smallest entry of each part."""
         shape, share = (len(rows), len(self.layout.parts)), float(rows[0, 0])
         margin = INITIAL_MARGIN * share * (1.0 - self._factor)
         return np.full(shape, share + margin), np.full(shape, share - margin)
 
     def amounts(self, rows: Floats, variables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """See :class:`Block`: room above the entries, below them, and between two parts."""
+        """See :class:`Block`: slack above the entries, below them, and between two parts."""
         top, bottom = variables
         parts = self.layout.split(rows)
         between = bottom[:, self._second] - self._factor * top[:, self._first]
@@ -53,7 +53,7 @@ class RangeBlock(Block):
         pairs = zip(point.amounts, point.multipliers, strict=True)
         above, below, between = (multiplier / amount for amount, multiplier in pairs)
         b, p, _ = above.shape
-        matrix = np.zeros((b, 2 * p, 2 * p))  # of the greatest entries, then of the least
+        matrix = np.zeros((b, 2 * p, 2 * p))  # for the largest entries, then for the smallest
         part = np.arange(p)
         matrix[:, part, part] = above.sum(axis=2)
         matrix[:, p + part, p + part] = below.sum(axis=2)
@@ -74,7 +74,7 @@ class RangeBlock(Block):
         return LinearRanges(self, gradient, above, below, inverse, alone)
 
     def _sum_first(self, of_pairs: Floats) -> Floats:
-        """Add up over the pairs in which each part is the first, shape (b, p)."""
+        """Sum over the pairs in which each part is the first, shape (b, p)."""
         return np.asarray(self._is_first @ of_pairs.T).T
 
     def _sum_second(self, of_pairs: Floats) -> Floats:
@@ -104,7 +104,7 @@ class LinearRanges(Linearised):
     above: Floats  # (b, p, k), scalings of the room above the entries
     below: Floats  # (b, p, k), and below them
     inverse: Floats  # (b, 2 * p, 2 * p), of the form in the greatest and the least entries
-    alone: Floats  # (b, 2 * p), steps of these if the rows stay
+    alone: Floats  # (b, 2 * p), steps of these if the rows are fixed
 
     def hessian(self) -> Floats:
         """See :class:`Linearised`."""

@@ -1,11 +1,11 @@
 r"""The search for rows: the best mixture of private rows, for every criterion.
 
 A mechanism is a mixture of private rows. A *master* (:class:`~skrldp.design.criteria.Master`) finds
-the best weights of the known rows, and from them the price of every further row. Prices are
-convex, so the linear function that touches the price at a row is below it everywhere, and the
-private row that maximises this function is worth at least as much. A *pricer* lets many rows
-ascend in this way at once. Each round adds the most valuable rows to the master, which then finds
-new weights, until the rounds gain little.
+the best weights of the known rows, and from them the price of every further row. Prices are convex,
+so the linear function that touches the price at a row is a lower bound everywhere, and the private
+row that maximises this function has at least the same price. A *pricer* lets many rows ascend in
+this way at once. Each round adds the most valuable rows to the master, which then finds new
+weights, until the gains are small.
 """
 
 import math
@@ -21,52 +21,53 @@ from skrldp.design.pricers import Pricer, pricers, set_indicators
 from skrldp.design.programs import LEAST_GAIN
 from skrldp.privacy.requirements import Requirements, repair
 
-# Rows that ascend in a round: at least the first, and more of few cells, up to so many entries.
-# Twice as many take twice the time, in half as many rounds; 50 rows of 10 cells lose .2 %.
+# Rows that ascend in a round: at least the first number, and more if cells are few, up to this many
+# entries. Twice as many take twice the time, in half as many rounds; 50 rows of 10 cells lose .2 %.
 _ROWS, _ENTRIES = 50, 2_000
-# Rounds whose best row bounds the gap of a mixture. Twice as many take a tenth longer.
+# Number of last rounds whose best row determines the gap of a mixture. Twice as many take a tenth
+# longer.
 _LAST_ROUNDS = 3
-# Last rounds that decide whether a search ends, for each decimal of its tolerance. Half as many
-# lose 1 % of 7 x 16 cells.
+# Number of last rounds that decide whether a search ends, for each decimal of its tolerance. Half
+# as many lose 1 % of 7 x 16 cells.
 _ROUNDS_A_DECIMAL = 2.0
 # Promise of further rows, relative to the tolerance, above which so many times as many rounds
 # decide: a search may gain little for a while long before its end. Without it, 5 x 6 cells end 18 %
 # higher at a tolerance of .02.
 _PROMISED, _PATIENCE = 10.0, 3
-# Relative gap of a mixture: a fraction of what the best row of the last rounds promised, and at
-# most the second number. Prices near the middle of the master's path make better rows: a hundredth
-# of the second takes a quarter longer at 6 x 15 cells.
+# Relative gap of a mixture: a fraction of the last rounds' largest reduced cost, and at most the
+# second number. Prices near the middle of the master's path make better rows: a hundredth of the
+# second takes a quarter longer at 6 x 15 cells.
 _GAP, _LARGEST_GAP = 0.03, 0.1
 # Gap at which the paths of rows end, relative to that of the mixture. Three times as much ends 3 %
 # higher at 6 x 16 cells after 20 s of processor time.
 _END = 0.03
-# Gap of the last mixture, relative to the tolerance. Twice as much loses that.
+# Gap of the last mixture, relative to the tolerance. Twice as much loses as much.
 _LAST_GAP = 0.1
 # Time reserved for the last mixture, in units of the mixture before. With half of it, mechanisms
 # of hundreds of cells have five times as many reports.
 _LAST_MIXTURES = 4.0
-# Rows of sets to begin with: so many, or one for each cell. With twice as many, 434 cells take a
+# Number of initial rows of sets, at least one for each cell. With twice as many, 434 cells take a
 # tenth longer.
 _SETS = 200
-# Decimals in which equal rows agree. Rounding separates them at twice as many.
+# Decimals to which equal rows agree. At twice as many, rounding separates them.
 _SAME_DIGITS = 9
 
 
 class RowSearch:
-    """The master, the pricers, and the best mechanism so far.
+    """The state of a search: the master, the pricers, and the best mechanism so far.
 
     Parameters
     ----------
     criterion : Criterion
-        What is maximised.
+        The criterion to maximise.
     requirements : Requirements
         The requirements on every row.
     first : list of array of shape (b, a)
-        Mechanisms whose rows the search begins with.
+        Mechanisms with the initial rows.
     limits : Limits
         Time, iterations and threads.
     show : callable
-        Receives the value of every mixture.
+        Function that receives the value of every mixture.
     tol : float
         Relative gain of the last rounds at which the search ends.
     """
@@ -93,7 +94,7 @@ class RowSearch:
         self._add(requirements.shift(np.concatenate(first)))
 
     def run(self) -> str:
-        """Search; return the status."""
+        """Search, and return the status."""
         status = "time_limit"
         with suppress(TimeoutError):
             status = self._search()
@@ -125,7 +126,7 @@ class RowSearch:
         return "converged"
 
     def _gained_little(self, first_round: int, tol: float) -> bool:
-        """Whether the last rounds of a pricer gained less than a tolerance, relatively."""
+        """Whether a pricer's last rounds had a relative gain below a tolerance."""
         window = math.ceil(-_ROUNDS_A_DECIMAL * math.log10(tol))
         if min(self.promised[-_LAST_ROUNDS:]) > _PROMISED * tol:
             window *= _PATIENCE
@@ -136,25 +137,25 @@ class RowSearch:
 
     @property
     def promise(self) -> float | None:
-        """Greatest reduced cost of the last rounds; None if there were too few rounds."""
+        """Largest reduced cost of the last rounds; None if there were too few rounds."""
         if self.rounds < _LAST_ROUNDS:
             return None
         return max(0.0, *self.promised[-_LAST_ROUNDS:]) + self.master.added
 
     @property
     def _gap(self) -> float:
-        """How close a mixture comes: a fraction of what the last rounds promised."""
+        """The gap of a mixture: a fraction of the last rounds' largest reduced cost."""
         return min(_GAP * min(self.promised[-_LAST_ROUNDS:]), _LARGEST_GAP)
 
     def _add(self, rows: Floats) -> None:
-        """Add rows, each once."""
+        """Add rows without duplicates."""
         rows = rows / rows.sum(axis=1, keepdims=True)
         _, first = np.unique(np.round(rows, _SAME_DIGITS), axis=0, return_index=True)
         self.master.add(rows[np.sort(first)])
         self.n_rows += len(first)
 
     def _mix(self) -> Floats:
-        """Find the best weights, nearly, and keep the best mechanism."""
+        """Find nearly optimal weights, and keep the best mechanism."""
         weights, _, value = self.master.solve(self.limits.left, self._gap)
         self.values.append(value)
         if value > self.value:
@@ -164,7 +165,7 @@ class RowSearch:
         return weights
 
     def _price(self, pricer: Pricer, starts: Floats, end: float) -> None:
-        """Let rows ascend, and add those that are worth having."""
+        """Let rows ascend, and add the valuable ones."""
         self.rounds += 1
         rows = pricer.ascend(starts, self.master, end, self.rng)
         # Repair takes a third of the time, so worthless rows are dropped before it.
@@ -180,7 +181,7 @@ class RowSearch:
             self._add(rows)
 
     def _in_use(self, weights: Floats, size: tuple[int, ...] = ()) -> Floats:
-        """Draw rows in use, the likely ones more often, each once unless a size is given."""
+        """Sample rows in use by their probability, without replacement unless a size is given."""
         in_use = np.flatnonzero(self.master.support(weights))
         likely = np.sqrt(weights[in_use]) / np.sqrt(weights[in_use]).sum()
         is_drawn_again = bool(size)
@@ -189,7 +190,7 @@ class RowSearch:
         return np.asarray(self.master.rows[chosen])
 
     def _new(self, weights: Floats) -> Floats:
-        """Perturb rows in use, and put others together from the parts of several."""
+        """Perturb rows in use, and combine others from the parts of several."""
         parts = self.requirements.shape[0]
         in_use = self._in_use(weights, (self.n_starts, parts))
         rows = in_use.reshape(self.n_starts, parts, parts, -1)
@@ -198,7 +199,7 @@ class RowSearch:
         return rows[:, part, part].reshape(self.n_starts, -1)
 
     def _finish(self) -> None:
-        """Mix as well as possible, with the best mixture's rows."""
+        """Find the optimal mixture of the best mixture's rows."""
         if not self.values:
             return
         if self.values[-1] < self.value:

@@ -1,19 +1,20 @@
 """The solution of a design, its status, and its distance from the optimum.
 
-The statuses of every solver stand here, and nowhere else:
+The statuses of all solvers:
 
 ``"optimal"``
     The objective is within the solver's tolerance of the global optimum over the region.
 ``"converged"``
-    The search ended by itself: nothing it tried was better. For PolyOpt, whose programs are not
-    convex, that is a local optimum. The message says what gap is left where one was requested.
+    The search ended by itself, because further rows gained too little. For PolyOpt, whose programs
+    are not convex, this is a local optimum. The message states the remaining gap if one was
+    requested.
 ``"closed form"``
-    The mechanism is given by a formula: nothing was searched.
+    The mechanism is given by a formula.
 ``"optimal_inaccurate"``
     The solver stopped near the optimum, short of its tolerances.
 ``"iteration_limit"``, ``"time_limit"``
-    The limit of 10,000 iterations, or that of time, ended the search; the mechanism is the best
-    found by then, and the message begins with what was left to do.
+    The limit of 10,000 iterations, or the time limit, ended the search; the mechanism is the best
+    one found, and the message begins with what was left to do.
 
 For the last three :attr:`Solution.unfinished` is true: more work, or another solver, may do
 better. Whatever the status, the mechanism is repaired and certified before it is released.
@@ -32,14 +33,14 @@ from skrldp.design.limits import EQUAL, LIMITS
 
 @dataclass(frozen=True)
 class ObjectiveBound:
-    """A value that no mechanism is better than."""
+    """An upper bound on the value of all mechanisms, with its source."""
 
     value: float  # in the unit of the objective
-    by: str  # where the value comes from, as a noun: it stands behind "bound:"
+    by: str  # the source of the value, a noun that follows "bound:"
 
 
 def least(bounds: Iterable[ObjectiveBound]) -> ObjectiveBound:
-    """Take the least of several bounds on a quantity that is maximised."""
+    """Return the smallest of several bounds on a maximised quantity."""
     return min(bounds, key=lambda bound: bound.value)
 
 
@@ -47,7 +48,8 @@ def relative_gap(objective: float, bound: float) -> float:
     """Return the distance of an objective from its bound, as a share of the bound.
 
     The optimum is between the two, so its distance from the objective is at most this share of the
-    optimum if both have one sign, and of the objective otherwise. Above 1 the bound is useless.
+    optimum if both have one sign, and of the objective otherwise. Above 1 the bound is too weak to
+    be useful.
 
     Examples
     --------
@@ -59,39 +61,39 @@ def relative_gap(objective: float, bound: float) -> float:
     return distance / scale if distance else 0.0
 
 
-# Where bounds come from: they stand behind "bound:".
+# Sources of bounds, which follow "bound:".
 AT_PUBLIC = "the optimum for the public distribution alone"
 NEAR_PUBLIC = f"an upper bound on {AT_PUBLIC}"
 
 
 @dataclass(frozen=True, eq=False)
 class Solution(ReadOnly):
-    """A design and how it came about.
+    """A design, its solver and its distance from the optimum.
 
     Attributes
     ----------
     status : str
         ``"optimal"``, ``"converged"``, ``"closed form"``, ``"optimal_inaccurate"``,
-        ``"iteration_limit"`` or ``"time_limit"``; the module says what each means.
+        ``"iteration_limit"`` or ``"time_limit"``; the module explains them.
     solver : str
-        The solver that made it.
+        The solver.
     objective : float
         Value of the design before repair and rounding, in nats for mutual information.
     bound : float
-        No mechanism that is private over the region has a better value.
+        Bound on the value of every mechanism that is private over the region.
     bound_by : str
-        What has the bound's value, in a few words.
+        Source of the bound, in a few words.
     iterations : int
-        What the solver counted: Newton steps, rounds of linear programs.
+        Number of Newton steps, or rounds of linear programs.
     seconds : float
         Time taken.
     message : str
-        What was done, for a reader; after a limit, first what was left to do. May be empty.
+        Description of the search; after a limit, it begins with what was left to do. May be empty.
     matrix : array of shape (b, a) or None
         The design; None for closed forms.
     estimate : float or None
-        What the optimum is about, which is not proved: no row that the last rounds of a search
-        found would lead beyond it. None where the search has none.
+        An unproved estimate of the optimum, which no row found in the last rounds of a search would
+        exceed. None if the search has none.
     """
 
     status: str
@@ -112,7 +114,7 @@ class Solution(ReadOnly):
 
     @property
     def gap_in_words(self) -> str:
-        """How far the objective is from the optimum, and by which bound."""
+        """The distance of the objective from the optimum in words, with the kind of bound."""
         origin = f" (bound: {self.bound_by})" if self.bound_by else ""
         if self.gap <= EQUAL:
             return f"optimal to six digits{origin}"

@@ -2,18 +2,18 @@ r"""The best local differential privacy for one attribute whose distribution is 
 
 Every δ-LDP mechanism is a mixture of rows :math:`1 + (e^\delta - 1) 1_A` over sets A of values
 (Kairouz, Oh and Viswanath 2016), so the most informative one is a linear program over sets. It is
-solved with the sets found so far; its dual variables say which set is missing.
+solved with the current sets, and its dual variables determine which set is missing.
 
-**Sets in part.** Up to its scale a row is 1 on a set A and ``drop`` elsewhere. With m the
-probability of A, its reduced cost less a multiple ρ of its probability is
-:math:`h_\rho(m) - \sum_{s \in A} c_s`, with h concave. All sets of
-the most frequent values are tried. To bound all sets, the other values may be in A in part: then
-the best A holds them in the order of :math:`c_s / P_s` up to some point, and at most one of them in
-part. That takes a sum, and without this one the sets are nearly the best.
+**Fractional sets.** Up to its scale, a row is 1 on a set A and ``drop`` elsewhere. With m the
+probability of A, its reduced cost less a multiple ρ of its probability is :math:`h_\rho(m) -
+\sum_{s \in A} c_s`, with h concave. All sets of the most frequent values are tried. To bound all
+sets, the other values may be fractionally in A. Then the best A contains them in the order of
+:math:`c_s / P_s` up to some point, and at most one fractionally. This needs only cumulative sums,
+and without the fractional value the sets are nearly optimal.
 
 **Partitions** have groups of values with the same probability under every secret. Whether U is in
-a set reveals little about S if it has about the same probability under each secret, so reports
-may say a lot about it. The groups of a partition also share the values among them evenly.
+a set reveals little about S if it has about the same probability under each secret, so reports may
+contain much information about it. The groups of a partition are also of similar probability.
 """
 
 import math
@@ -37,9 +37,9 @@ def most_of_small_shares(eps: float) -> float:
     r"""Bound the information of an ε-LDP report about a value, for every distribution of it.
 
     With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the largest
-    :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: a report
+    :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: for a report
     that is :math:`e^\epsilon` times as probable under values with a share of m. It is nearly
-    attained where there are many values of small shares.
+    attained with many values of small shares.
 
     Returns float: in nats, for a positive `eps`.
 
@@ -61,8 +61,8 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
     the report reveals about U at most its entropy given S, and about S at most what the bound on
     the odds ratio allows; see :func:`most_of_small_shares` for the last.
 
-    Shapes: `joint` (a1, a2); `marginal` (n_secrets,), the distribution of what is protected, if not
-    S. Returns float: in nats.
+    Shapes: `joint` (a1, a2); `marginal` (n_secrets,), the distribution of the protected attribute,
+    if not S. Returns float: in nats.
     """
     marginal = joint.sum(axis=1) if marginal is None else marginal
     secret = entropy(marginal)
@@ -77,8 +77,8 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
 class BestSets(NamedTuple):
     """Sets with positive reduced costs, and a bound."""
 
-    sets: Booleans  # (m, k), the best ones first
-    bound: float  # no set has a larger reduced cost, for each unit of its row's probability
+    sets: Booleans  # (m, k), in descending order
+    bound: float  # upper bound on the reduced cost of a set, per unit of its row's probability
 
 
 def best_sets(
@@ -136,9 +136,9 @@ def best_sets(
 
 
 def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float) -> Booleans:
-    """Find the best sets with one value more or less than some sets: as many as there are values.
+    """Find the best sets that differ from given sets in one value, as many as there are values.
 
-    Where the dual variables are degenerate, the best sets alone leave them so for many rounds.
+    Without these, degenerate dual variables would remain so for many rounds.
     """
     more = np.where(sets, -1.0, 1.0)
     mass = (sets @ distribution)[:, None] + more * distribution
@@ -167,7 +167,7 @@ def simple_sets(size: int) -> Booleans:
 
 
 def distinct_sets(sets: Booleans) -> Booleans:
-    """Leave out sets that were there before.
+    """Remove sets that were present before.
 
     Shapes: `sets` (m, k). Returns (n, k): in the same order.
     """
@@ -184,7 +184,7 @@ def set_rows(sets: Booleans, drop: ArrayLike) -> Floats:
 
 
 def reduced_profit(mass: Floats, duals: Floats, whole: float, drop: ArrayLike) -> Floats:
-    """Return what rows gain less what their duals cost, for each unit of their probability.
+    """Return the reduced costs of rows per unit of their probability.
 
     Shapes: `mass` (m,); `duals` (m,); `drop` (m,). Returns (m,): in nats.
     """
@@ -201,7 +201,7 @@ def reduced_profit(mass: Floats, duals: Floats, whole: float, drop: ArrayLike) -
 
 
 def _stochastic(matrix: Floats, drop: float) -> Floats:
-    """Mend column sums that are off by little, and keep the ratios within rows.
+    """Correct column sums with small errors, without increasing the ratios within rows.
 
     A multiple of the all-ones row less the errors has the ratio that is allowed if the multiple
     is large enough; the sum of two rows with such a ratio has it too.
@@ -219,7 +219,7 @@ class LocalOptimum:
 
     matrix: Floats  # (b, k), probability of each report given each value; b is at most k
     information: float  # I(V; Y) at the known distribution, in nats
-    bound: float  # no δ-LDP mechanism has more
+    bound: float  # upper bound for all δ-LDP mechanisms
     rounds: int  # linear programs solved
 
 
@@ -241,7 +241,7 @@ def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6
 
     Examples
     --------
-    Only the sums matter here: {0, 1, 2} has half of the records, and so has {3}.
+    Only sums of counts matter: {0, 1, 2} has half of the records, as does {3}.
 
     >>> best = optimal_response([10, 10, 20, 40], 0.1)
     >>> sorted(best.matrix[:, 3].round(3).tolist())
@@ -295,7 +295,7 @@ def _simple_bound(distribution: Floats, eps: float) -> float:
 
 
 def even_groups(conditionals: Floats, most: int) -> Booleans:
-    """Make groups of values by dealing them out, each value to where there is least.
+    """Partition values into groups of similar probability under every secret.
 
     Shapes: `conditionals` (a1, k). Returns (m, k): the groups of partitions into 2, 3 and more
     groups, each group once; partitions differ by the order in which values are dealt out.
@@ -315,7 +315,7 @@ def even_groups(conditionals: Floats, most: int) -> Booleans:
 def _dealt(
     conditionals: Floats, groups: int, partitions: int, rng: np.random.Generator
 ) -> Booleans:
-    """Deal values out, large ones first: each to the group whose largest sum stays smallest."""
+    """Assign values in descending order, each to the group whose largest sum remains smallest."""
     a1, size = conditionals.shape
     shuffled = np.exp(rng.normal(scale=SPREAD, size=(partitions, size)))
     order = np.argsort(-conditionals.mean(axis=0) * shuffled, axis=1)
@@ -332,7 +332,7 @@ def _dealt(
 def group_reporting(
     joint: JointDistribution, requirements: Requirements, n_sets: int = 800
 ) -> Floats | None:
-    """Tell whether U is in one of many even groups of values: a mechanism that takes no search.
+    """Report whether U is in one of many balanced groups of values: a mechanism without a search.
 
     Each set has as large an odds ratio as the requirements allow it, where randomised response has
     that of the worst value. Half as many sets lose up to 20 % at 10 x 100 and 25 x 40 cells.

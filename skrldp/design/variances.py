@@ -1,13 +1,13 @@
-r"""A-optimality: the sum of the variances of named estimates.
+r"""The criterion of A-optimality: the sum of the variances of given estimates.
 
 Let π be the distribution of X and q a mechanism. The maximum-likelihood estimate of π from n
 reports has, for large n, the covariance :math:`(M^{-1} - \pi \pi^T) / n` with the *information
 matrix* :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)`: the constraint that probabilities sum to 1
 takes away the second term, since :math:`M \pi = 1`. Linear functions C of π have the sum of
 variances :math:`\operatorname{tr} C M^{-1} C^T - |C\pi|^2`, over n. M is linear in the weights of
-rows and the trace is convex in M, so a design with the least sum is an *A-optimal design* over
-private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with
-:math:`G = M^{-1} C^T C M^{-1}`.
+rows and the trace is convex in M, so a design with the smallest sum is an *A-optimal design* over
+private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with :math:`G = M^{-1} C^T C
+M^{-1}`.
 
 Reports that are nearly equal are merged, and the best mixture of given rows is found by a
 primal-dual interior-point method.
@@ -33,30 +33,30 @@ from skrldp.privacy.requirements import Requirements
 # --- The A-optimal mixture of given rows, by a primal-dual interior-point method ------------------
 
 
-# Least centring parameter near the gap that is requested, where the point is to be on the central
-# path: others begin there. A step that is as short is centred so, too, and not corrected; far from
-# the gap the least is the cube. Twice as much takes more steps.
+# Minimum centring parameter near the requested gap, where the point should be on the central path,
+# because later mixtures begin there. It also applies to steps this short, which are not corrected;
+# far from the gap, the minimum is its cube. Twice as much takes more steps.
 _CENTRING = 0.1
-# If there are weights from before, a mixture begins with them, and with this part of all weight
-# and of the mean price spread evenly. Half or three times as much takes as many steps.
+# A mixture begins with the previous weights, with this share of all weight and of the mean price
+# spread evenly. Half or three times as much takes as many steps.
 _SPREAD = 0.1
-# Rows beyond the first number, plus so many for each cell, make room when others join: those with
-# the least weights. Twice as many double the time of pairs of columns, whose first mixtures are
-# rough.
+# If rows exceed the first number plus this many per cell, those with the smallest weights are
+# removed when others are added. Twice as many double the time of pairs of columns, whose first
+# mixtures are rough.
 _MOST_ROWS, _ROWS_A_CELL = 150, 3
-# Factor by which that grows each time, up to the second number in all, because late mixtures need
-# more rows: without it 90 cells end 2 % higher after 10 s of processor time. Twice as many rows in
-# all take four times as long at 434 cells.
+# Growth factor of this limit, up to the second number, because late mixtures need more rows:
+# without it, 90 cells end 2 % higher after 10 s of processor time. A maximum twice as large takes
+# four times as long at 434 cells.
 _GROWTH, _MOST_IN_ALL = 1.02, 1_000
-# Probability up to which reports are left out of a mechanism if little is lost, times the cells.
-# Twice as much changes nothing at 18 cells.
+# Reports with a probability below this, divided by the number of cells, are omitted if little is
+# lost. Twice as much changes nothing at 18 cells.
 _RARE = 0.02
-# Steps after which weights are given up. Those that end well take 25 at most.
+# Maximum number of steps. Successful ones take at most 25.
 _MOST_STEPS = 40
 
 
 class VarianceMaster(Master):
-    r"""Weights θ on rows with the least :math:`\operatorname{tr} C M(\theta)^{-1} C^T`.
+    r"""Weights θ on rows that minimise :math:`\operatorname{tr} C M(\theta)^{-1} C^T`.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class VarianceMaster(Master):
     functions : array of shape (m, a)
         The linear functions C.
     rows : array of shape (k, a)
-        Rows that stay, of which a strictly positive mixture is a mechanism.
+        Permanent rows, of which some strictly positive mixture is a mechanism.
 
     Attributes
     ----------
@@ -80,11 +80,11 @@ class VarianceMaster(Master):
         self._most = float(_MOST_ROWS + _ROWS_A_CELL * len(distribution))
         self.distribution, self._root = distribution, np.sqrt(distribution)
         self._functions = functions * self._root
-        if len(functions) > len(distribution):  # as many will do
+        if len(functions) > len(distribution):  # an equivalent set of functions
             self._functions = np.linalg.qr(self._functions)[1]
-        self._priced = self._functions  # and all cells, where that is needed
+        self._priced = self._functions  # and all cells, if needed
         self._squares = float(((functions @ distribution) ** 2).sum())
-        self._first = 0  # rows that were added first, which stay
+        self._first = 0  # number of permanent initial rows
         self._weights, self._gap = np.zeros(0), 0.0
         self.duals = np.zeros(len(distribution))
         self.price = np.zeros((len(distribution),) * 2)
@@ -95,7 +95,7 @@ class VarianceMaster(Master):
         self._first = len(self.rows)
 
     def add(self, rows: Floats) -> None:
-        """Add rows; those of no use make room, but for the first ones."""
+        """Add rows, replacing useless ones except the initial ones."""
         rows = rows[rows @ self.distribution > ROUNDING * rows.sum(axis=1)]
         most = int(min(self._most, _MOST_IN_ALL)) - len(rows)
         if len(self._weights) == len(self.rows) > most:
@@ -128,7 +128,8 @@ class VarianceMaster(Master):
     def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
         """Find the best weights.
 
-        Raises SolverError if the rows make no mechanism; ``TimeoutError`` if time ran out.
+        Raises SolverError if no mixture of the rows is a mechanism; ``TimeoutError`` at the time
+        limit.
         """
         end = np.inf if seconds is None else time.perf_counter() + seconds
         count, self._gap = len(self._weights), gap
@@ -152,9 +153,9 @@ class VarianceMaster(Master):
         return Optimum(self._weights, self.duals, self._squares - point.total)
 
     def _begun(self) -> Floats:
-        """Spread a part of the last weights over all rows, with the columns' sums as they must be.
+        """Spread a part of the last weights over all rows, with the required columns' sums.
 
-        The first rows make up for what the new rows add, and for what was dropped.
+        The initial rows compensate for added and removed rows.
         """
         count, n_cells = len(self._weights), len(self.distribution)
         spread = np.full(len(self.rows), n_cells / len(self.rows))
@@ -170,7 +171,7 @@ class VarianceMaster(Master):
         return np.maximum(begun, ROUNDING)
 
     def _best_with_cells(self, end: float, gap: float) -> "_Point":
-        """Find weights with a little of the variances of all cells, and less while that succeeds.
+        """Find weights with a small, decreasing multiple of all cells' variances added.
 
         The best reports may contain information only about the functions, so that their information
         matrix is singular. The functions' sum of variances is at most so much above the least as
@@ -178,7 +179,7 @@ class VarianceMaster(Master):
         """
         n_cells = len(self.distribution)
         found, begun = None, None
-        for part in (LITTLE, EQUAL, TIGHT):  # in units of the functions' own
+        for part in (LITTLE, EQUAL, TIGHT):  # in units of the functions' sum of variances
             before = self._priced
             size = np.sqrt(part * float((self._functions**2).sum()) / n_cells)
             self._priced = np.linalg.qr(np.vstack([self._functions, size * np.eye(n_cells)]))[1]
@@ -196,7 +197,7 @@ class VarianceMaster(Master):
         r"""Bound minus the sum of variances of all mixtures of some rows, by weak duality.
 
         With any matrix H, :math:`\operatorname{tr} C M^{-1} C^T \ge (\operatorname{tr} C H)^2 / h`,
-        where h is what a mechanism is worth at most at the prices of :math:`H H^T`. Here H is
+        where h bounds the value of a mechanism at the prices of :math:`H H^T`. Here H is
         :math:`M^{-1} C^T` at the best weights: its prices are no more than those that the duals
         bound, up to the largest reduced cost.
         """
@@ -207,14 +208,14 @@ class VarianceMaster(Master):
         return self._squares - least
 
     def support(self, weights: Floats) -> Booleans:
-        """Tell which rows are sent with more than a very small probability."""
+        """Return which rows have more than a very small probability."""
         return weights * (self.rows @ self.distribution) > EQUAL
 
     def mechanism(self, weights: Floats, seconds: float | None = None) -> Floats:
-        """Write a mixture as a mechanism, without rows that hardly matter where that can be."""
+        """Convert a mixture to a mechanism, without negligible rows if possible."""
         end = np.inf if seconds is None else time.perf_counter() + seconds
         mass = weights * (self.rows @ self.distribution) * len(self.distribution)
-        # Rough weights do not say which rows matter, and whoever asks for them merges rows.
+        # Rough weights do not show which rows matter, and their callers merge rows anyway.
         for share in (_RARE, _RARE / 100.0) if self._gap <= LITTLE else ():
             frequent = mass > share
             if not frequent.any():
@@ -272,7 +273,7 @@ class _Point:
     def _evaluate(self) -> None:
         """Find the sum of variances, and price the rows."""
         information = (self._scaled * self.weights) @ self._scaled.T
-        information[np.diag_indices_from(information)] += ROUNDING  # so that it is regular
+        information[np.diag_indices_from(information)] += ROUNDING  # makes it regular
         half = cholesky(information, lower=True, check_finite=False)
         self._factor, self._known = half, _solve(half, self._scaled)
         variances = _solve(half, self._functions.T)
@@ -317,16 +318,16 @@ class _Point:
 
     @property
     def good(self) -> bool:
-        """Whether the weights may be used."""
+        """Whether the weights are usable."""
         return self.gap <= max(LITTLE, self.wanted) and self.residual <= TIGHT
 
     @property
     def ended(self) -> bool:
-        """Whether the weights are as good as wanted."""
+        """Whether the weights have the required accuracy."""
         return self.gap <= self.wanted and self.residual <= TIGHT
 
     def step(self) -> bool:
-        """Take a step; False if rounding leaves none."""
+        """Take a step; False if rounding prevents it."""
         weights, multipliers, prices = self.weights, self._multipliers, self._prices
         hessian = self._known.T @ self._known
         hessian *= self._along.T @ self._along
@@ -343,7 +344,7 @@ class _Point:
             return False
 
         def direction(aim: Floats | float) -> tuple[Floats, Floats, Floats]:
-            """Step, multipliers' step and new duals, for the products that are aimed at."""
+            """Step, multipliers' step and new duals, for the target products."""
             right = _solve(factor, prices + aim / weights)
             duals = _solve(half, _solve(half, sums.T @ right - missing), transposed=True)
             change = _solve(factor, right - sums @ duals, transposed=True)
@@ -394,8 +395,8 @@ def _length(amounts: Floats, changes: Floats, part: float = FRACTION_TO_BOUNDARY
 # --- Fewer reports: those that are nearly equal are merged ----------------------------------------
 
 
-# Part of the rows that are combined with others at once. A quarter leaves up to a tenth more
-# rows for the same loss at 2 x 30 cells; a thirtieth leaves as many, in twice the time.
+# Share of the rows that are merged at once. With a quarter, up to a tenth more rows remain for the
+# same loss at 2 x 30 cells; with a thirtieth, as many remain, in twice the time.
 _AT_ONCE = 0.1
 # Part of its information that a direction keeps, at least, where rows are compared. Twice as much
 # changes nothing.
@@ -403,19 +404,18 @@ _LEAST = 1e-3
 
 
 def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: float) -> Floats:
-    """Merge rows as long as the sum of the variances and squared means is at most `most`.
+    """Merge rows while the sum of the variances and squared means is at most `most`.
 
-    A sum of private rows is private. Rows go together in pairs, first those whose sum loses the
-    least less than both do.
+    A sum of private rows is private. Rows are merged in pairs, beginning with the smallest loss.
 
     Shapes: `matrix` (b, a), `distribution` (a,), `functions` (m, a); returns (c, a), c at most b.
     """
     root = np.sqrt(distribution)
     scaled = functions * root
-    if len(scaled) > len(root):  # as many will do
+    if len(scaled) > len(root):  # an equivalent set of functions
         scaled = np.linalg.qr(scaled)[1]
     merged, share = _Merged.of(matrix, root, scaled), _AT_ONCE
-    # With fewer rows than cells, reports would not determine all that they did.
+    # With fewer rows than cells, reports would no longer determine all cells.
     while merged is not None and len(merged.matrix) > len(root):
         number = min(max(int(share * len(merged.matrix)), 1), len(merged.matrix) - len(root))
         fewer = _Merged.of(merged.paired(number), root, scaled)
@@ -444,7 +444,7 @@ class _Merged:
 
     @classmethod
     def of(cls, matrix: Floats, root: Floats, functions: Floats) -> "_Merged | None":
-        """Return None where rounding leaves no information matrix."""
+        """Return None if rounding prevents an information matrix."""
         mass = matrix @ root**2
         posteriors = (matrix * root / mass[:, None]).T
         information = posteriors * mass @ posteriors.T
@@ -459,7 +459,7 @@ class _Merged:
         return cls(matrix, mass, posteriors, variances.T @ posteriors, total)
 
     def paired(self, number: int) -> Floats:
-        """Add up to this many rows to others, each once.
+        """Merge up to this many rows with others, each at most once.
 
         With two rows' posteriors p and q and masses v and w, their sum has less information, by the
         matrix D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C M⁻¹ Cᵀ grows by
@@ -491,8 +491,8 @@ def _squares(points: Floats) -> Floats:
 # --- The criterion --------------------------------------------------------------------------------
 
 
-# What the variances of all cells count, where reports are combined. Twice as much changes
-# nothing at 18 cells.
+# Weight of the variances of all cells when reports are merged. Twice as much changes nothing at 18
+# cells.
 _OF_CELLS = 0.1
 
 
@@ -519,7 +519,7 @@ class Variance(Criterion):
         return Variance(distribution, self.functions)
 
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
-        """Return the sum of the variances from records themselves."""
+        """Return the sum of the variances from raw records."""
         return ObjectiveBound(
             self._of_records(self.distribution), "estimates from the records themselves"
         )
@@ -532,7 +532,7 @@ class Variance(Criterion):
     def variances(self, matrix: Floats) -> Floats:
         """Return the asymptotic variances of the estimates, times the number of reports.
 
-        Shapes: `matrix` (b, a). Returns (m,): infinite where reports do not determine the function.
+        Shapes: `matrix` (b, a). Returns (m,): infinite if reports do not determine the function.
         """
         sent = matrix[matrix.max(axis=1) > 0]
         mass = np.maximum(sent @ self.distribution, ROUNDING)

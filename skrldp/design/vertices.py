@@ -21,8 +21,8 @@ from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 
-# Directions in which a list is compared with a linear program: a lost vertex shows if it is the
-# farthest in one of them. Twice as many find no more.
+# Number of directions in which a list is compared with a linear program, which detects a lost
+# vertex that is the farthest in one of them. Twice as many detect no more.
 _PROBES = 200
 
 
