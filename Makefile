@@ -13,7 +13,7 @@
 #   make reproduce     builds the wheel twice, and compares the bytes
 #   make vertices      adds cddlib, for solver="vertices" (make demo and make test try to)
 #   make golden        writes the printed texts of tests/golden/ again, to be read as a difference
-#   make lint          ruff, import-linter and mypy (make format: let ruff repair and format)
+#   make lint          import-linter (make imports: alone), ruff and mypy; make format: let ruff repair and format
 #   make survey        the example of a survey in browsers, on http://localhost:8000
 #   make bench         the benchmarks
 #   make coverage      how often confidence intervals hold the truth; half an hour
@@ -43,7 +43,7 @@ STALE := $(shell $(PY) -c '' 2>/dev/null && \
   $(if $(filter file,$(origin PYTHON)),,&& test "$$($(PY) -V)" = "$$($(PYTHON) -V 2>/dev/null)") || echo stale)
 
 .PHONY: nightly demo survey test test-minimum test-examples test-browser test-engines test-engines-minimum \
-  test-package fuzz reproduce vertices lint format bench coverage leaderboard tables golden mutants lives docs clean venv
+  test-package fuzz reproduce vertices imports lint format bench coverage leaderboard tables golden mutants lives docs clean venv
 .NOTPARALLEL:
 
 demo: $(VENV)/.stamp-examples $(VENV)/.tried-vertices
@@ -98,10 +98,12 @@ reproduce: $(VENV)/.stamp-test
 
 vertices: $(VENV)/.stamp-vertices
 
-lint: $(VENV)/.stamp-dev
+imports: $(VENV)/.stamp-dev
+	$(VENV)/bin/lint-imports --no-logo --no-cache
+
+lint: imports
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(VENV)/bin/lint-imports --no-logo --no-cache
 	$(PY) -m mypy
 
 format: $(VENV)/.stamp-dev

@@ -130,6 +130,7 @@ class Seeded:
 
 
 # Each is found with probability above 1 - 1e-6 at this n.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "base", "found_by", "words"),
     [
@@ -172,6 +173,7 @@ def test_reports_that_the_mechanism_does_not_have_are_a_fault():
 
 
 # False alarms: at most 1e-3 each.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cls", "encode", "parameters"),
     [
@@ -212,6 +214,7 @@ def test_frames_are_audited_with_all_their_columns():
     assert bound.secrets[0] in sanitizer.joint_.secrets
 
 
+@pytest.mark.slow
 def test_many_cells_are_looked_at_in_part():
     """Four weights rather than a matrix: 3,000 cells. False alarms: 1e-3."""
     rows = [[s, u] for s in range(30) for u in range(100)]

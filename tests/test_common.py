@@ -71,6 +71,7 @@ def remembered(design):
 
 
 # The checks leave `sensitive` out, and their tables are tiny.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 @pytest.mark.filterwarnings("ignore:the values of U are the")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -81,6 +82,7 @@ def test_scikit_learn_checks(estimator, check, monkeypatch):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 @parametrize_with_checks(
     [BlockSanitizer(base=GRRSanitizer())], expected_failed_checks=lambda _: EXPECTED

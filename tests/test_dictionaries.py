@@ -78,6 +78,7 @@ def tables(kind, width):
     return pa.table({**own, "u": pa.chunked_array(chunks)}), pa.table({**own, "u": plain})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "width"), CASES)
 def test_chunks_with_dictionaries_of_their_own(kind, width):
     """Fits, transforms, reports and estimates are those of the plain table."""

@@ -130,6 +130,7 @@ def anchors(path):
     return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
@@ -229,6 +230,7 @@ def warning_messages():
                     yield text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["troubleshooting", "warnings"])
 def test_messages_on_pages_exist(page):
     """Each piece of a message between dots is in a string of the package."""
@@ -240,6 +242,7 @@ def test_messages_on_pages_exist(page):
     assert not [piece for piece in pieces if piece not in code]
 
 
+@pytest.mark.slow
 def test_every_warning_has_its_line():
     quoted = re.findall(r"\*([^*\n]+)\*", TEXTS["docs/guide/warnings.md"])
     lines = [[piece.strip(" ,") for piece in message.split("…")] for message in quoted]

@@ -27,6 +27,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_runs(name):
     rng = random.Random(2)
@@ -41,6 +42,7 @@ CROSSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("chosen", CROSSED)
 def test_what_is_stated_of_crossed_options_is_true(chosen):

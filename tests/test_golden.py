@@ -172,6 +172,7 @@ def printed(name):
     return DIGEST.sub("(digest)", text).rstrip("\n") + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_printed_text_is_the_golden_file(name):
     expected, text = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8"), printed(name)

@@ -78,6 +78,7 @@ def test_example_3():
     )
 
 
+@pytest.mark.slow
 def test_example_3_without_the_same_secret():
     distinct = solve(CriterionProblem(JOINT), Requirements.of(region_of(JOINT, "lower"), EPS))
     assert distinct.objective == pytest.approx(0.5630, abs=5e-5)
@@ -147,6 +148,7 @@ ADULT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ADULT, ids=lambda row: "-".join(map(str, row)))
 def test_adult_by_enumeration(adult, row, cdd):
     sensitive, other, eps = row
@@ -181,6 +183,7 @@ AT_PUBLIC = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", AT_PUBLIC, ids=lambda row: "-".join(map(str, row)))
 def test_adult_at_the_public_distribution(adult, row):
     """The formula, with its proof, and released without loss."""
@@ -200,6 +203,7 @@ def test_adult_at_the_public_distribution(adult, row):
 QUICK = [row for row in ADULT if row[2] > 0.1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", QUICK, ids=lambda row: "-".join(map(str, row)))
 def test_adult_on_the_exact_ball(adult, row):
     sensitive, other, eps = row

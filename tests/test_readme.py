@@ -9,6 +9,7 @@ from test_docs import NUMBER, TEXTS, run, steps
 from skrldp import GRRSanitizer, expected_std_error
 
 
+@pytest.mark.slow
 def test_demo(run_example, capsys):
     pytest.importorskip("statsmodels")
     with few_iterations(20):
@@ -26,6 +27,7 @@ def test_demo(run_example, capsys):
     assert "'religious', 'happy' are not protected" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_readme():
     pytest.importorskip("statsmodels")
     names = {}

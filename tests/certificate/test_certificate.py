@@ -153,6 +153,7 @@ def test_randomised_response_over_all_distributions(eps, a1, a2):
 # Truth and tightness
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
 @pytest.mark.parametrize(("radius", "seed"), [(1e-3, 0), (0.05, 1), (0.6, 0)])
 def test_no_distribution_of_the_set_leaks_more(alpha, radius, seed):
@@ -175,6 +176,7 @@ def test_no_distribution_of_the_set_leaks_more(alpha, radius, seed):
         assert worst > 0.75 * found.eps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
 @pytest.mark.parametrize(
     ("radius", "seed", "unseen"),
@@ -199,6 +201,7 @@ def test_the_attained_leakage_is_attained(alpha, radius, seed, unseen):
     assert (found.uncertainty.alpha, found.uncertainty.radius) == (alpha, radius)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", (0.3, *ALPHAS))
 def test_grows_with_the_set(alpha):
     joint = table(5)

@@ -153,6 +153,7 @@ def witnessed(sanitizer):
     return [float(line.partition("eps <= ")[2].split()[0]) for line in verdict.shown]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_every_place_states_the_same_claims(tmp_path, monkeypatch):
     monkeypatch.setattr(report_module, "_WORK", 1 << 9)  # quick

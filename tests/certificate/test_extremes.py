@@ -25,6 +25,7 @@ def test_a_leakage_whose_exponential_overflows_is_not_proven_small():
         assert found.eps == pytest.approx(math.log(0.5) + 290.0 * math.log(10.0), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [-1e-8, -1e-11, -1e-15, 1e-15, 1e-12, 1e-9])
 def test_orders_next_to_one_are_like_one(off):
     """What is proven and attained varies smoothly with the order, here by about 2/3 of it."""

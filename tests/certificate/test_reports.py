@@ -51,6 +51,7 @@ def in_the_ball(joint, alpha, radius, count=600):
     return found[found.sum(axis=2).min(axis=1) > 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
 @pytest.mark.parametrize("zeros", [0.0, 0.25])

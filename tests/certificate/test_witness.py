@@ -60,6 +60,7 @@ def texts_of(san):
     return san.mechanism_.to_json(), counts_to_json(san.joint_), san.certificate_.witness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "shown"),
     [
@@ -82,6 +83,7 @@ def test_every_kind_of_requirement_is_shown(parameters, shown):
         assert any(line.startswith(words) for line in verdict.shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.5, 0.7, 1.0, 2.0, 4.0])
 def test_every_order_from_a_half_is_shown(alpha):
     around = RenyiBall(alpha=alpha, radius=0.05)
@@ -124,6 +126,7 @@ def test_no_multipliers_show_what_is_false():
         san.certificate_.about(mechanism, san.joint_).witness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SETS)
 def test_the_checker_cannot_be_fooled(kind):
     """Some changes are accepted, and all of these are true; 10,000 by make fuzz."""

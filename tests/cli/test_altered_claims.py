@@ -68,6 +68,7 @@ def alterations(fields, factor):
     yield "two claims swapped", new
 
 
+@pytest.mark.slow
 def test_every_altered_claim_is_noticed(call, folder, honest):
     fields, factor = honest
     write(records(), folder / "public.csv")

@@ -83,6 +83,7 @@ def test_floats_that_are_one_value_are_counted_together(call, folder):
     assert json.loads((folder / "m.json").read_text())["values"] == [0.0, 1.0, None]
 
 
+@pytest.mark.slow
 def test_shares_of_a_column_matter_if_it_is_named(call, folder):
     of = table().select(["ill", "zip"])
     write(of, folder / "public.parquet")
@@ -93,6 +94,7 @@ def test_shares_of_a_column_matter_if_it_is_named(call, folder):
     assert (folder / "m.json").read_text() == own.mechanism_.to_json()
 
 
+@pytest.mark.slow
 def test_declared_categories_and_an_eps_over_all(call, folder):
     """Declared values of a table of texts are texts; of Parquet they have their types."""
     write(table(), folder / "public.parquet")
@@ -206,6 +208,7 @@ def test_inspect(call, ready, designed):
     assert code == 1 and "ANOTHER DIGEST" in out
 
 
+@pytest.mark.slow
 def test_any_value_is_printed_in_any_locale(folder):
     """Else a mechanism was written, and the command failed at the words about it."""
     mechanism = Mechanism.from_matrix(np.eye(2) / 2 + 0.25, ("é", "Ł"), (1,))
@@ -310,6 +313,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input(call, ready, case):
     """A message on standard error, exit code 2, nothing on standard output, nothing written."""
@@ -428,6 +432,7 @@ print(*sorted(heavy & {name.split(".")[0] for name in sys.modules}), "end")
 """
 
 
+@pytest.mark.slow
 def test_the_command_starts_without_what_it_does_not_need(ready):
     """Arrow's datasets load pandas; nothing else does that is not needed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -70,6 +70,7 @@ DIGEST = LedgerReporter(MECHANISM, id="person", key=KEY).digest
 PEOPLE = [f"{person:032x}" for person in range(1, 6)]
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from(PEOPLE), st.integers(1, 2), st.integers(0, 3)),
@@ -468,6 +469,7 @@ def test_a_run_that_is_killed_loses_nothing(call, again, what):
     assert number >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a file's size")
 @pytest.mark.parametrize("size", [1, 64, 300, 1100])
 def test_a_full_disk_is_said_with_the_name(again, size):

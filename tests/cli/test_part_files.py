@@ -45,6 +45,7 @@ def started(folder, *before):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
 def test_a_signal_leaves_nothing(ready, name):
     process = started(ready)

@@ -376,6 +376,7 @@ def parts_of(records, folder, ending, cuts=(0, 120, 120, 300)):
         (folder / name).write_text("")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
 def test_folders(call, ready, expected, ending):
     """Read in the order of the names; a file of two names once, or it would report twice."""

@@ -149,6 +149,7 @@ def test_the_set_is_made_again_for_as_many_values(call, folder, around, options,
         assert proven(out)[0] == pytest.approx(fitted.certificate_.eps, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the values of U were learned")
 @pytest.mark.parametrize(
     ("columns", "options"),

@@ -217,6 +217,7 @@ def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
 # --- PolyOpt -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "table"), [("box", 0), ("box", 2), ("lower", 1), ("simplex", 1), ("point", 1)]
 )
@@ -278,6 +279,7 @@ def test_what_is_independent_of_s_is_told(counts):
     assert closest_.objective <= 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["joint", "lower"])
 def test_an_unseen_secret_may_have_any_distribution(kind):
     joint = JointDistribution([[30, 40, 50], [0, 0, 0]])

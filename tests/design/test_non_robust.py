@@ -144,6 +144,7 @@ def test_nothing_to_hide_or_to_say():
     assert best(alone).objective == pytest.approx(alone.joint.entropy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{"observe": "nonsensitive"}, {"eps_worst_case": 2.0}],
@@ -157,6 +158,7 @@ def test_what_else_is_asked_for_is_searched(options):
 # -- as a bound on other designs ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 3), (12, 2), (55, 2)])
 def test_it_bounds_robust_designs(shape):
     counts = draw(7, shape, n=50_000) + 1

@@ -44,6 +44,7 @@ def _close(designs_once):
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NASTY)
 def test_pictures_are_legible(name, monkeypatch):
     """Also in another size of letters."""
@@ -153,6 +154,7 @@ def test_texts_are_told_apart(names):
 # --- PrivacyUtilityDisplay -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_curves_are_those_of_the_sanitizers(monkeypatch, capsys):
     sanitizers = {
         "polyopt": PolyOptSanitizer(

@@ -127,6 +127,7 @@ def test_a_block_without_reports_says_what_is_not_determined():
     assert (crosstab.confidence_interval() == [0.0, 1.0]).all()
 
 
+@pytest.mark.slow
 def test_drift_is_found_and_no_drift_is_not():
     """False alarms: 1 in 10,000 by the test's own level; a median of 15 is below .15 in 1e-4."""
     sanitizer = clone(fitted_blocks()).fit(TABLE)
@@ -164,6 +165,7 @@ def test_what_are_no_reports(reports, message):
         estimator.marginal("age")
 
 
+@pytest.mark.slow
 def test_columns_of_one_block_are_tested_for_independence_by_its_reports():
     sanitizer, apart = fitted_blocks(), wide_table(9_000, seed=2)
     apart["home"] = np.random.default_rng(0).permutation(apart["home"])
@@ -263,6 +265,7 @@ def test_replicate_weights_vary_as_estimates_of_the_reports_do():
     assert spread == pytest.approx(stated, rel=1 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("observe", ["all", "nonsensitive"])
 def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
     """Those who see U alone leak S as well, and calibrated records have the secrets they had."""

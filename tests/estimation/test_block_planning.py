@@ -17,6 +17,7 @@ TABLE = wide_table()
 ASKED = (("age", None), (["age", "job"], None), ("job", "home"), (["ill", "home"], None))
 
 
+@pytest.mark.slow
 def test_planned_errors_are_stated_and_are_the_spread():
     """40 waves: spreads, each of several shares together, within 30 %; false alarms below 1e-4."""
     sanitizer, n = clone(fitted_blocks()).fit(TABLE), 4_000

@@ -61,6 +61,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_counted_alike(fitted, form):
     for weights in (None, np.arange(8)):

@@ -86,6 +86,7 @@ def cycle():
     return Mechanism.from_matrix(matrix / matrix.sum(axis=0), noisy().secrets, noisy().values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [noisy, cycle])
 def test_true_hypotheses_are_rejected_as_often_as_stated(made):
     """500 reports: the statistics have the mean 2, or 2.4 by a simulation for the cycle.
@@ -236,6 +237,7 @@ def test_another_population_is_named_with_what_it_leaks():
     assert everywhere.leakage_at_most <= fitted.mechanism_.claims.eps_worst_case
 
 
+@pytest.mark.slow
 def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():
     """25 populations without people in some cells: a bound fails in at most 5 %; 6: 1e-3."""
     rng = np.random.default_rng(8)

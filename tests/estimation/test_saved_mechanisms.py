@@ -61,6 +61,7 @@ def numbers_of(source, reports):
     return [float(number).hex() for number in found]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:respondents|those who")
 @pytest.mark.parametrize("design", [of_records, of_survey, of_blocks])
 def test_estimates_are_the_same_bit_for_bit(design):

@@ -193,6 +193,7 @@ SETS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uncertainty", "shape", "unseen"), pairwise(SETS, [(3, 4), (4, 1), (2, 3)], [False, True])
 )

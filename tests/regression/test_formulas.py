@@ -171,6 +171,7 @@ def _arrow(frame):
     return pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_predictions_invent_nothing(kind, estimator):
     """Missing values give NaN, unseen categories an error, known ones what they give in pandas."""

@@ -130,6 +130,7 @@ def test_without_noise_clusters_are_those_of_statsmodels(people, stating):
     np.testing.assert_allclose(found.bse[expected.index], expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["logit", "mnlogit"])
 def test_the_covariance_is_that_of_the_coefficients_derivatives_by_the_reports(kind, small):
     """The delta method with differences in place of derivatives."""

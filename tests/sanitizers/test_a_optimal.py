@@ -56,6 +56,7 @@ def test_local_privacy_of_a_uniform_value_is_best_by_subsets():
 # -- figures --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["nonsensitive", "sensitive", "all"])
 @pytest.mark.parametrize("counts", [COUNTS, EMPTY], ids=["full", "with an empty cell"])
 def test_variances_are_those_that_the_estimator_states(part, counts):

@@ -49,6 +49,7 @@ def leakage_over_all(mechanism):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [PolyOptSanitizer, RobustMSESanitizer])
 def test_what_a_bound_over_all_distributions_costs(kind):
     found = [fitted(kind, eps_worst_case=eps_worst_case) for eps_worst_case in (1.0, 2.0, None)]
@@ -64,6 +65,7 @@ def test_what_a_bound_over_all_distributions_costs(kind):
     assert leakage_over_all(found[1].mechanism_) > 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [PolyOptSanitizer, RobustMSESanitizer])
 def test_all_solvers_hold_it(kind):
     options = {"uncertainty": RenyiBall(), "eps_worst_case": 2.5}

@@ -96,6 +96,7 @@ def test_shares_lower_the_errors():
     assert total(best.manifest_) < 0.999 * total(even)
 
 
+@pytest.mark.slow
 def test_lazy_frames_and_processes_give_the_same_manifest():
     frame = pl.from_pandas(TABLE).lazy()
     lazy = blocks(n_jobs=2).fit(frame)

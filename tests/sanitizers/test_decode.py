@@ -60,6 +60,7 @@ def test_decoding_is_what_transform_would_have_written(cls, library):
         same(sanitizer.decode(symbols, "onehot"), expected)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(reports=st.lists(st.integers(0, 5), min_size=1, max_size=20))
 def test_every_container_of_symbols(reports):

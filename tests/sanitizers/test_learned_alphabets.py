@@ -93,6 +93,7 @@ def test_budgets_rise_with_the_number_of_values():
     assert found[-1][1] <= above[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "n_rows", "options"),
     [("u", 70, {}), ("uv", 280, {}), ("uv", 70, {"min_frequency": "auto"})],

@@ -234,6 +234,7 @@ def of_earners(numbers):
     return own.fit(earners(2_000, 0))
 
 
+@pytest.mark.slow
 def test_means_of_bins_have_the_variance_of_the_public_means():
     """300 public tables: the spread of means is as stated, within 35 % (four standard errors)."""
     own, people = of_earners(PARTS), earners(50_000, 1)
@@ -277,6 +278,7 @@ def test_public_means_and_rounding_are_those_of_the_numbers(library):
     assert device.digest == own.digest and '"rounding"' in text
 
 
+@pytest.mark.slow
 def test_noise_of_knots_is_around_the_raw_answers():
     """2,000 reports of the same people, 400 times: within 15 %, four standard errors."""
     knots, people, rng = Knots([0, 30, 45, 99]), earners(2_000, 3), np.random.default_rng(0)
@@ -334,6 +336,7 @@ def test_edges_that_are_read_from_the_public_column_are_said_to_be():
 MAKERS = [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", MAKERS)
 def test_many_numbers_stop_a_search_with_a_repair_that_works(library):
     public = earners(2_000, 0)

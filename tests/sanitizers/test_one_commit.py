@@ -49,6 +49,7 @@ def stop_at(lines):
     return trace
 
 
+@pytest.mark.slow
 def test_an_interrupted_fit_leaves_one_fit_whole():
     seen, before = set(), sys.gettrace()
     for lines in range(100):

@@ -83,6 +83,7 @@ def worst_by_programs(mechanism, box, shape=SHAPE):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
@@ -121,6 +122,7 @@ def test_designs_are_private_over_the_box_of_the_reports(pilot, kind, options):
     assert certificate.eps < two.eps
 
 
+@pytest.mark.slow
 def test_other_orders_of_columns_and_several_waves_give_one_population(pilot):
     first = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
     swapped = {name: ANSWERS[name] for name in ("ill", "age")}
@@ -179,6 +181,7 @@ def test_neither_table_nor_reports_are_refused_for_a_set():
         BoxSet(*bounds, 0.0, "reports", 0.05, 10, ())
 
 
+@pytest.mark.slow
 def test_bounds_are_computed_again_from_the_counts_that_are_stated(pilot):
     first = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
     both = [pilot, reports_of(first, OF_ILL, 9_000)]
@@ -211,6 +214,7 @@ def test_bounds_follow_secrets_and_values_into_any_order(pilot):
     assert certify(sanitizer.mechanism_, box, other).eps > 1.1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:respondents contradict")
 def test_leakage_is_bounded_at_the_population_that_reported(pilot):
     sanitizer = AOptimalSanitizer(sensitive="ill", categories=ANSWERS, targets="all").fit(pilot)
@@ -223,6 +227,7 @@ def test_leakage_is_bounded_at_the_population_that_reported(pilot):
     assert pilot.leakage_bound() <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("drift", "n_warnings"), [(0.0, 1), (0.2, 0)])
 def test_reports_that_contradict_the_bounds_of_their_design_are_warned_of(pilot, drift, n_warnings):
     around = LikelihoodRatioSet(drift=drift)
@@ -290,6 +295,7 @@ def worst_of_blocks(sanitizer):
     return max(found)
 
 
+@pytest.mark.slow
 def test_blocks_are_designed_from_reports_of_whole_records_of_each_block(block_pilot):
     people, answers = people_of(60_000, seed=1), {name: COLUMNS[name] for name in sorted(COLUMNS)}
     base = AOptimalSanitizer(tol=0.1, targets="all")
@@ -323,6 +329,7 @@ def block_pilot_error(estimator):
     return sum(np.linalg.norm(one.std_error) for one in shares) * np.sqrt(estimator.n_reports_)
 
 
+@pytest.mark.slow
 def test_blocks_of_tables_without_names_are_columns_by_their_places():
     categories = [[20, 40, 60], ["no", "yes"], ["a", "b"]]
     whole = BlockSanitizer(sensitive=slice(None), blocks=[[0, 1], [1, 2]], categories=categories)

@@ -203,6 +203,7 @@ def told(error):
     return str(error) + "".join(traceback.format_exception(type(error), error, None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("use", "part"), PLACES)
 def test_no_message_shows_a_record(fitted, use, part):
     refused, uses = [], {**USES, **OF_SECRETS}

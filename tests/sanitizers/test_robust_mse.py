@@ -267,6 +267,7 @@ def test_categories_that_the_public_data_lacks_are_protected(problem):
 # --- How reports leave ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cells_of_arrays_and_lists():
     for X in (rows_of(SPARSE), rows_of(SPARSE).astype(np.uint8)):
         Y = RobustMSESanitizer(1.0, sensitive=0).fit(X, sample_weight=SPARSE.ravel()).transform(X)

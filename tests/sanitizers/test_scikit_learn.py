@@ -46,6 +46,7 @@ def X():
     return pd.DataFrame(frame, index=np.arange(200) + 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 @pytest.mark.parametrize("cls", SANITIZERS)
 def test_copies_keep_parameters_output_and_reports(cls, X):

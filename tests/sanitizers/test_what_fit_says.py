@@ -48,6 +48,7 @@ def test_a_table_of_the_married_alone_does_not_pass_in_silence():
     IRSanitizer(sensitive="ill", categories=values).fit(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search_over_folds_warns_once(n_jobs):
     base = IRSanitizer(sensitive="ill")

@@ -53,6 +53,7 @@ def log_p(source, shape, secret, value, theta, is_upper):
     return source.counts.sum() * min(minimize_scalar(exponent, bounds=(0, far)).fun, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("matrix", "shape"), [(response(6), (2, 3)), (lopsided(6, 5, 0), (3, 2)), (response(4), (1, 4))]
 )
@@ -71,6 +72,7 @@ def test_bounds_stop_where_the_definition_does(matrix, shape):
             assert log_p(source, shape, s, u, after, is_upper) > level - 3e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("matrix", "n"), [(lopsided(4, 3, 3), 40), (response(4)[[0, 1, 2]], 6)])
 def test_no_bound_is_wrong_more_often_than_it_says(matrix, n):
     """Exactly: each possible count of the reports, weighted with its probability."""

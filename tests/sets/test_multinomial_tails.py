@@ -24,6 +24,7 @@ def computing():
         yield tuple(importlib.import_module(name) for name in ("moments", "tails", "knots"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("least", "rows"), [(1, (2, 12)), (100, (6,))])
 def test_moments_are_those_of_the_proof(computing, least, rows):
     for i in rows:

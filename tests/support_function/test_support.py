@@ -78,6 +78,7 @@ def test_agrees_with_a_convex_solver(alpha, families, radius):
 # (b) Distributions on the boundary of the ball
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("alpha", "radius", "zeros"), pairwise(ALPHAS, [1e-4, 0.05, 0.7], [False, True])
 )
@@ -105,6 +106,7 @@ def test_no_random_distribution_beats_the_bound(alpha, radius, zeros):
     assert values.max() - centre_value > 0.9 * (bound - centre_value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.2, 0.3, 0.45])
 @pytest.mark.parametrize("radius", [1e-3, 0.1, 0.8])
 def test_one_secret_works_below_one_half(alpha, radius):
@@ -210,6 +212,7 @@ def test_zero_cells_of_small_secrets_near_one_half(alpha, radius):
 # (d) The distributions handed out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("families", [1, 2])
 def test_distributions_are_inside_and_attain_the_bound(alpha, families):
@@ -355,6 +358,7 @@ def test_continuous_at_alpha_one(families, gap):
                 assert solve(q, joint, alpha, radius) == pytest.approx(at_one, abs=2 * gap + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("alpha", "radius"),
     [

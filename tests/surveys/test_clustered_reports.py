@@ -28,6 +28,7 @@ def clustered(rng, clusters, size, correlation):
     return rng.multinomial(size, own)
 
 
+@pytest.mark.slow
 def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
     """As the guide on planning says: 150 surveys of 100 clusters of 20, correlation .1.
 
@@ -70,6 +71,7 @@ def test_design_effects_that_have_no_meaning_are_refused():
         expected_std_error(blocks, 100, column, design_effect=2.0)
 
 
+@pytest.mark.slow
 def test_the_test_of_drift_knows_how_little_a_clustered_survey_says():
     """Reports of the population: few of 20 surveys are contradicted, most are as plain samples."""
     rng, misses = np.random.default_rng(0), np.zeros(2)

@@ -50,6 +50,7 @@ def kept_of(rng, cells, weights, most):
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half_as_often", [False, True])
 def test_what_is_kept_is_drawn_from_all(half_as_often):
     """Of 120 tables: sizes of strata as multinomial draws have them, and cells as the population.
@@ -81,6 +82,7 @@ def test_what_is_kept_is_drawn_from_all(half_as_often):
     assert np.abs(OWN[STRATA].mean(axis=0) - TRUTH.ravel()).max() > 0.15  # if all were kept
 
 
+@pytest.mark.slow
 def test_the_set_covers_the_population():
     """60 tables; true coverage of .95 or more, so 46 are reached but for 1e-6."""
     rng, held, taken_alike = np.random.default_rng(1), 0, 0

@@ -40,6 +40,7 @@ def fitted(table, design, **options):
     return IRSanitizer(1.0, sensitive="ill", survey=design, random_state=0, **options).fit(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_lazy_survey_is_fitted_as_the_same_rows(engine, name, monkeypatch):

@@ -105,6 +105,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_set_covers_where_the_usual_one_does_not(name):
     """50 tables each; true coverage .975 or more, so 43 are reached but for 1e-4."""

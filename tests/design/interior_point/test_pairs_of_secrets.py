@@ -76,6 +76,7 @@ def least_gap(pairs, q):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["3x3", "unseen"])
 @pytest.mark.parametrize(("kind", "alpha"), REGIONS)
 def test_a_pair_is_private_iff_some_lambda_says_so(kind, alpha, table):

@@ -168,6 +168,7 @@ def test_reaches_the_optimum_with_a_proof_at_every_step(kind, costs, radius, alp
     assert path.value == pytest.approx(best, abs=3e-6 * scale)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["joint", "product"])
 @pytest.mark.parametrize(
     ("alpha", "radius"),

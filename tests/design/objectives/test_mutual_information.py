@@ -45,6 +45,7 @@ def optimum(counts, eps, kind="joint", **options):
 # -- reference values -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 @pytest.mark.parametrize(("key", "same_secret"), [("published", True), ("distinct_secrets", False)])
 def test_enumerated_optima(case, key, same_secret, cdd):
@@ -64,6 +65,7 @@ def test_enumerated_optima(case, key, same_secret, cdd):
     assert generated.objective <= listed.objective * (1.0 + 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [case for case, name in zip(CASES, NAMES, strict=True) if name not in ("2x4", "3x3")]
 )  # these take longer than all others
@@ -112,6 +114,7 @@ def test_verbose(capsys, solver, name):
     assert silent.message in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.0, 1_000.0])
 def test_what_there_is_when_time_is_up(limit):
     """On 80 cells: a valid mechanism, no worse than the closed forms."""
@@ -132,6 +135,7 @@ def test_what_there_is_when_time_is_up(limit):
     assert value >= known * (1.0 - 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eps", [100.0, 800.0])
 def test_large_budgets(eps):
     """Nothing overflows, and all is told."""
@@ -167,6 +171,7 @@ def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
         assert alone * (1.0 - 1e-9) <= short.objective <= short.bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["vertices", "auto"])
 @pytest.mark.parametrize("eps", [4.0, 6.0])
 @pytest.mark.parametrize("counts", [EXAMPLE, [[30, 40], [60, 20], [20, 30]], [[30, 40, 25]] * 2])
@@ -189,6 +194,7 @@ def test_one_value_reduces_to_ldp_on_the_secret(counts, eps):
     assert optimum(joint, eps, "lower") == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "kind"),
     [
@@ -223,6 +229,7 @@ def test_unseen_secrets_and_values(counts, kind, cdd):
     assert value == pytest.approx(found.objective, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("alpha", "kind"),
     [

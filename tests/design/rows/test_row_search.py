@@ -46,6 +46,7 @@ def shares(joint):
     return Variance(joint.smoothed().ravel(), np.tile(np.eye(joint.counts.shape[1]), 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "counts", "same_secret"), pairwise(REGIONS, [TABLE, EMPTY], [False, True])
 )
@@ -64,6 +65,7 @@ def test_annealing_ends_private_and_better_than_the_closed_forms(kind, counts, s
     assert mutual_information(matrix, distribution) > best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CRITERIA)
 @pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
 def test_as_good_as_all_vertices(name, kind, cdd):
@@ -79,6 +81,7 @@ def test_as_good_as_all_vertices(name, kind, cdd):
     assert requirements.shifts(searched.matrix).max() <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.3, 0.5, 0.54, 1.0, 3.0])
 def test_every_order(alpha):
     """Near order 1/2 the rows are private over the product region, which is larger."""
@@ -90,6 +93,7 @@ def test_every_order(alpha):
     assert excess(region, solution.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", [None, shares(JointDistribution(EXAMPLE))])
 def test_the_design_depends_on_nothing_but_its_input(criterion):
     problem = CriterionProblem(JointDistribution(EXAMPLE), criterion)
@@ -183,6 +187,7 @@ def least_of_protocols(distribution, eps):
     return min(value.sum() for value in values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "eps", "ratio"),
     [

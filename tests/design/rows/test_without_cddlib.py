@@ -35,6 +35,7 @@ def no_cddlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "cdd", None)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skrldp.exceptions.PrivacyLeakWarning")
 @pytest.mark.parametrize("name", FITS)
 def test_defaults_need_no_cddlib(no_cddlib, name):

@@ -123,6 +123,7 @@ def test_many_values(eps):
     assert best.information > mutual_information(response(eps, 25), distribution)
 
 
+@pytest.mark.slow
 def test_a_frequent_value_among_many_rare_ones():
     """Duals are degenerate: with the best sets alone the value stands still for 300 rounds."""
     counts = np.concatenate([[29_170, 643, 583], 200 * 0.95 ** np.arange(39)]).astype(int)
