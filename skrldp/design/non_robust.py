@@ -52,7 +52,7 @@ def optimum_at_public(
     one = _on_secrets(joint, requirements)
     if one is None:
         return None
-    response = _response(joint, one.eps)
+    response = _response(joint, one.eps, limits)
     limits.count(response.rounds)
     seen = joint.marginal > 0
     matrix = coupled(response.matrix, joint.conditionals * seen[:, None])
@@ -62,7 +62,7 @@ def optimum_at_public(
     about = "the whole record" if requirements.of_whole_records else "S"
     message = f"{len(response.matrix)} reports of {about}"
     message += "." if requirements.of_whole_records else " alone, divided by the values of U."
-    if response.status == "optimal_inaccurate":
+    if response.status != "optimal":
         message = f"The report of {about} is not quite the best. {message}"
     return Solution(
         status=response.status,
@@ -83,7 +83,7 @@ def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Require
     return one if only and plain and requirements.any_pair else None
 
 
-def _response(joint: JointDistribution, eps: float) -> _Response:
+def _response(joint: JointDistribution, eps: float, limits: Limits) -> _Response:
     """Find the best report of S alone."""
     counts = joint.people.sum(axis=1)
     seen = counts > 0
@@ -91,12 +91,12 @@ def _response(joint: JointDistribution, eps: float) -> _Response:
     # The information about S may be small compared with that about U.
     most = mutual_information_bound(joint.marginal[:, None], eps)
     gap = EQUAL * (1.0 + of_values / most) if most > 0 else 1.0
-    best = optimal_response(counts[seen], eps, gap=gap)
+    best = optimal_response(counts[seen], eps, gap=gap, limits=limits)
     # A secret without records is reported like the most frequent one.
     place = np.where(seen, np.cumsum(seen) - 1, int(counts[seen].argmax()))
     near = best.bound - best.information <= 2.0 * EQUAL * (of_values + best.information)
     bound = ObjectiveBound(of_values + best.bound, AT_PUBLIC if near else NEAR_PUBLIC)
-    status = "optimal" if near else "optimal_inaccurate"
+    status = "optimal" if near else limits.status if limits.met else "optimal_inaccurate"
     return _Response(best.matrix[:, place], bound, status, best.rounds)
 
 

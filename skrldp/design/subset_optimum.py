@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skrldp._typing import Booleans, Floats
-from skrldp.design.limits import MOST_ENTRIES, MOST_ROUNDS, ROUNDING, SPREAD
+from skrldp.design.limits import MOST_ENTRIES, MOST_ROUNDS, ROUNDING, SPREAD, Limits
 from skrldp.design.programs import RowMixture, used
 from skrldp.information import entropy, row_information
 from skrldp.joint import JointDistribution
@@ -223,7 +223,9 @@ class LocalOptimum:
     rounds: int  # linear programs solved
 
 
-def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6) -> LocalOptimum:
+def optimal_response(
+    counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6, limits: Limits | None = None
+) -> LocalOptimum:
     r"""Find the most informative local mechanism for an attribute with known counts.
 
     Maximises the mutual information between value and report over all mechanisms in which no two
@@ -266,7 +268,7 @@ def optimal_response(counts: NDArray[np.int64], eps: float, *, gap: float = 1e-6
 
     weights, duals, value = mixed(sets)
     done = 0
-    while mixture.rows.size <= MOST_ENTRIES:
+    while mixture.rows.size <= MOST_ENTRIES and not (limits is not None and limits.met):
         done += 1
         found = best_sets(distribution, duals, drop)
         # With this multiple of the distribution added, the dual variables are feasible.

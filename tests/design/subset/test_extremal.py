@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from skrldp.design.closed_form import grr
+from skrldp.design.limits import Limits
 from skrldp.design.subset_optimum import (
     best_sets,
     distinct_sets,
@@ -130,6 +131,15 @@ def test_a_frequent_value_among_many_rare_ones():
     best = optimal_response(counts, 1.0)
     assert best.bound <= best.information * (1.0 + 1e-3)
     assert best.rounds < 120
+
+
+def test_a_time_limit_ends_the_linear_programs():
+    """Of 150 values, which take a minute."""
+    counts = draw(1, 150, n=20_000)
+    best = optimal_response(counts, 1.0, limits=Limits(0.0))
+    assert_local(best.matrix, 1.0)
+    assert best.rounds == 0
+    assert best.information <= best.bound
 
 
 def test_ends():
