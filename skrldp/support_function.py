@@ -590,9 +590,9 @@ def _solve(problem: SupportProblem) -> Floats:
         return single_slacks(problem, problem.shrink[:, None])
     if problem.limits is not None:
         return minimise_with_limits(problem)
-    if 0.5 <= problem.alpha <= _NEAR_HALF:
-        return minimise_by_price(problem)
-    point, stuck = minimise(problem, np.maximum(start(problem), FLOOR))
+    point, stuck = np.maximum(start(problem), FLOOR), np.arange(len(problem.weight))
+    if problem.alpha > _NEAR_HALF:
+        point, stuck = minimise(problem, point)
     if problem.alpha < 1.0 and len(stuck):
         alternative = minimise_by_price(problem[stuck])
         better = value(problem[stuck], alternative)[0] < value(problem[stuck], point[stuck])[0]

@@ -192,7 +192,8 @@ def test_adult_at_the_public_distribution(adult, row):
     promise = Requirements.asked(joint, RenyiSet(2.0, 0.0), eps)
     found = solve(CriterionProblem(joint), promise.over())
     assert found.objective / joint.entropy == pytest.approx(AT_PUBLIC[row], abs=2e-6)
-    assert found.objective <= found.bound <= found.objective * (1.0 + 2e-6)
+    # Of more than 16 secrets, sets are bounded by a relaxation.
+    assert found.objective <= found.bound <= found.objective * (1.0 + 1e-5)
     mechanism, certificate = release(found.matrix, promise)
     assert certificate.holds(eps)
     value = mechanism.mutual_information(joint.probabilities)
