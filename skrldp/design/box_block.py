@@ -127,9 +127,9 @@ class BoxBlock(Block):
         for left, right, factor in terms:
             np.add.at(maxima, (every_row, left, right), factor * between)
         of_maxima = inverses(maxima)
-        by_maximum, secret = np.zeros((b, n, 2, n, k)), np.arange(n)
-        by_maximum[:, secret, :, secret] = np.swapaxes(rest[..., k, :k] * self.signs, 0, 1)
-        by_maximum = by_maximum.reshape(b, 2 * n, n * k)
+        by_secret, secret = np.zeros((b, n, 2, n, k)), np.arange(n)
+        by_secret[:, secret, :, secret] = np.swapaxes(rest[..., k, :k] * self.signs, 0, 1)
+        by_maximum = by_secret.reshape(b, 2 * n, n * k)
 
         single, above, between = (by_row(barrier, each) / each for each in point.amounts)
         by_inner = single @ self.by_inner - above[..., None] * self.costs

@@ -176,13 +176,13 @@ _LEARNED = "Edges read from this table are learned."
 def _remedies_for_numbers(name: Any, numbers: NDArray[Any], records: Sequence[Any]) -> list[str]:
     """State bins and knots; then fewer of them, for messages that would be too long."""
     order = np.argsort(numbers)
-    numbers, records = numbers[order], np.array(records, dtype=float)[order]
+    numbers, counts = numbers[order], np.array(records, dtype=float)[order]
     remedies = []
     for step in (1, 2, 4):
-        edges = round_points(numbers, records, _BINS[::step])
+        edges = round_points(numbers, counts, _BINS[::step])
         # Rounding errors are smallest if knots are denser with a root of the density, and reach the
         # tail.
-        knots = round_points(numbers, np.sqrt(records), _KNOTS[::step])
+        knots = round_points(numbers, np.sqrt(counts), _KNOTS[::step])
         if edges[-1] == numbers[-1]:  # a bin excludes its upper edge
             edges[-1] += 1
         remedies.append(
