@@ -19,7 +19,8 @@ _EXACT = ("finite-sample", "reports")  # rules whose beta is valid for every num
 _LAST_DIGITS = 1e-15  # relative rounding error of exp(eps)
 _MOST_BLOCKS = 20  # blocks that are listed; a line holds about 20
 _MOST_COLUMNS = 5  # columns of a secret that are listed
-_REVEALED = math.log(1e6)  # eps in nats; odds that rise by more than a million are near certainty
+# eps in nats; odds that rise by a factor of more than a million mean near certainty
+_REVEALED = math.log(1e6)
 _WEAK = math.log(10.0)  # eps in nats above which a promise gets a warning
 _TOLERANCE = 1e-6  # relative difference above which one bound counts as greater than another
 _LARGEST_EXP = 20.0  # exp of more nats is written as a power

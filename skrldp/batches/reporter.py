@@ -198,7 +198,7 @@ class Reporter(SetOnce):
         return self._key.check
 
     def __call__(self, records: Any) -> Any:
-        """Report the records of batches, one batch at a time, or of a table.
+        """Report the records of a table, or of batches, one batch at a time.
 
         Parameters
         ----------

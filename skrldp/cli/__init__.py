@@ -50,7 +50,7 @@ def main(args: Sequence[str] | None = None) -> int:
         handler = _interrupt if hasattr(signal, "setitimer") else signal.default_int_handler
         for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM"):
             number = getattr(signal, name, None)  # not all systems have all of them
-            # For example by nohup
+            # A signal that is already ignored, for example under nohup, remains ignored.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, handler)
         if isinstance(sys.stdout, io.TextIOWrapper):  # as in tables, whatever the locale

@@ -224,7 +224,7 @@ def pair_function(one: Requirement) -> PairFunction | None:
     shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
     if shared.any():
         # At 1/2 sigma is minus infinity and φ is the smaller of two means, which has a kink; near
-        # 1/2 Newton steps are short. The path of the product region, or cuts, are used instead.
+        # 1/2 Newton steps are short. Use the product region's path or cuts instead.
         if alpha <= 0.55:
             return None
         sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)

@@ -173,7 +173,8 @@ class RowSearch:
         rows = self.requirements.shift(rows[reduced_costs >= min(LEAST_GAIN, reduced_costs.max())])
         reduced_costs = self.master.reduced_costs(rows)
         self.promised.append(rows.shape[1] * float(reduced_costs.max()))
-        # As many as there are cells, or a quarter: the best of many rows of few cells are alike.
+        # Keep one row per cell, or a quarter of the starts if that is more, because with few cells
+        # the best rows are nearly identical.
         n_best = max(rows.shape[1], self.n_starts // 4)
         order = np.argsort(-reduced_costs, kind="stable")[:n_best]
         rows = rows[order[reduced_costs[order] > LEAST_GAIN]]

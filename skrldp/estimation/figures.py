@@ -167,8 +167,8 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If the estimates are quantiles, or single cells of a mechanism with too many for a
-            matrix.
+            If the estimates are quantiles, or single cells of a mechanism that has too many cells
+            for a covariance matrix.
         """
         if self._influence is None:
             raise ValueError(f"{self.what}: these estimates have no covariance matrix.")

@@ -21,7 +21,7 @@ from skrldp.mechanism.manifest import leakage_of
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.table.codec import manifest_codes
 
-_ROUNDS = 2  # rounds of weights of the reports, at the calibrated distribution
+_ROUNDS = 2  # number of times the reports are reweighted at the calibrated distribution
 _NO_INFORMATION = 1e-10  # relative eigenvalues below this count as zero
 _GRID = 4.0, 2.0  # the smallest candidate strength, and the factor to the next one
 _MOST = 24  # number of candidate strengths

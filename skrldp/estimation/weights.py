@@ -19,7 +19,7 @@ from skrldp.estimation.errors_and_intervals import (
 )
 
 _PENALTIES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # candidate penalties on the bias
-_MAX_WEIGHTS = 400  # maximum number of independent quantities for which biased weights are searched
+_MAX_WEIGHTS = 400  # maximum number of independent quantities for which biased weights are sought
 _ROUNDS, _MAX_PRODUCTS = 12, 2_000_000_000  # maximum size of a search that takes about a second
 _SPREAD = 0.01  # part of the cells' shares that is uniform
 _NO_PENALTY = 1e-10  # smallest relevant share of a variance, above rounding errors

@@ -261,10 +261,10 @@ class LikelihoodRatioSet(BaseEstimator):
         the divergence of the public conditional from the present one may exceed the bound without
         drift, for each secret. It is sufficient that no probability of a value given a secret has
         fallen by more than a factor of :math:`e^\delta`. The set then has :math:`G_s \le c_1 +
-        N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`. Where columns are known, the
-        same is assumed of each secret within each of their values. For both it is sufficient that
-        no probability of a value given a secret has changed by more than a factor of
-        :math:`e^{\delta/2}`, up or down.
+        N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`. If some columns are known, the
+        same is assumed for each secret at each combination of their values. For both it is
+        sufficient that no probability of a value given a secret has changed by more than a factor
+        of :math:`e^{\delta/2}`, up or down.
     region : {"joint", "product", "box", "lower"}, default="joint"
         How closely the constraints of a design follow the set: "joint" is exact; each of the others
         is more conservative than the one before and easier to solve. A proof is about the set

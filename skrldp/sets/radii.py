@@ -28,7 +28,7 @@ _LEAST = 1e-15
 
 
 # Relative surplus of a radius over the computed root, whose error is 1e-14, so the radius errs on
-# the safe side. Twice as much would widen the set by as little.
+# the safe side. Twice as much would widen the set negligibly.
 _SURPLUS = 1e-12
 
 

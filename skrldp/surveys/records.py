@@ -304,8 +304,9 @@ def independent_part(
     A record is kept with probability ``weight / max_weight``; at most one record of a cluster is
     kept, with probability ``sum of weights / max_weight``, drawn in proportion to the weights. If
     records (or clusters) were drawn independently with probabilities inverse to their weights,
-    the records kept are drawn independently, with equal probability within their stratum. From
-    several strata, as many are kept as a sample of the population would have (Theorem 39).
+    the records kept are drawn independently, with equal probability within their stratum. If there
+    are several strata, as many records of each are kept as a sample of the whole population would
+    contain (Theorem 39).
 
     The random choices come from a digest of the sorted table with a fixed salt, so that nobody can
     repeat them until they like the result, and the order of the rows does not matter. Proofs about
