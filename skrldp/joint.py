@@ -119,7 +119,7 @@ class JointDistribution(ReadOnly):
         if not np.all(np.isfinite(table)):
             raise ValueError("counts must be finite numbers.")
         if np.any(table < 0) or np.any(table != np.floor(table)):
-            raise ValueError("counts must be integers of records, none negative.")
+            raise ValueError("counts must be non-negative integers, numbers of records.")
         # The sum of floats cannot overflow; if it is small enough, neither can the exact sum.
         rough = table.sum(dtype=float)
         if rough > MOST_RECORDS or table.astype(np.int64).sum() > MOST_RECORDS:
@@ -322,7 +322,7 @@ def as_counts(
     if missing.size:
         raise ValueError(
             f"sample_weight has no value in {numbered(missing)} of {n_rows:,}. Use 0 for "
-            "rows that stand for no record."
+            "rows that represent no record."
         )
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
     if wrong.any():

@@ -9,7 +9,7 @@ are needed later, and narwhals for tables of libraries other than pyarrow.
 
 from skrldp.batches.arrow import check_ids
 from skrldp.batches.keys import KeyFile, KeyVariable, key_check
-from skrldp.batches.ledger import LedgerReporter
+from skrldp.batches.ledger_reporter import LedgerReporter
 from skrldp.batches.reporter import BlockReporter, Reporter
 
 __all__ = [

@@ -34,7 +34,7 @@ from skrldp.batches.arrow import (
 from skrldp.batches.keys import CheckedKey
 from skrldp.claims_in_words import claimed
 from skrldp.client.records import BlockReader, RecordReader
-from skrldp.client.rounding import KeptRounding
+from skrldp.client.rounding_to_knots import KeptRounding
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.random_bits import IntegerIds, KeyedStream, OctetIds, hashes_of

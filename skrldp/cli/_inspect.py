@@ -13,7 +13,7 @@ from skrldp.claims import Claims
 from skrldp.claims_in_words import brief_bound, claim_in_words, origin_of
 from skrldp.cli import _common as o
 from skrldp.cli._common import FAILED, tell
-from skrldp.cli._ledger import WAIT, is_ledger, opened_ledger
+from skrldp.cli._ledger_file import WAIT, is_ledger, opened_ledger
 from skrldp.cli._mechanism import false_claims, read_mechanism
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism

@@ -1,6 +1,6 @@
 """``skrldp report``: from private records to reports.
 
-With :func:`key` for reports that stay the same; :mod:`skrldp.cli._ledger` counts them.
+With :func:`key` for reports that stay the same; :mod:`skrldp.cli._ledger_file` counts them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from skrldp.batches.reporter import reported
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress
 from skrldp.cli._files import new_file, table_writer
-from skrldp.cli._ledger import WAIT, opened_ledger
+from skrldp.cli._ledger_file import WAIT, opened_ledger
 from skrldp.cli._mechanism import placed, read_records, read_true_mechanism, reader_of
 from skrldp.cli._tables import STANDARD, Table, kind_of, new_name
 from skrldp.mechanism.manifest import Manifest

@@ -267,7 +267,9 @@ def _csv(path: str) -> _Part | None:
         if len(names) > 1 or not set(_DELIMITERS) & set(names[0]):
             break
     if not any(names) or not all(name.replace("\t", "").isprintable() for name in names):
-        raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
+        raise CommandError(
+            f"{path} is not a CSV file: its first line does not contain column names."
+        )
     # An empty line represents a missing value of a single column.
     count = partial(_n_lines, with_empty=len(names) == 1)
     n_before = count(io.BytesIO(lines[: len(lines) - len(text)].encode())) + 1  # the header
@@ -297,7 +299,9 @@ def _csv(path: str) -> _Part | None:
     if (
         reader([], use_threads=False).schema.names != names
     ):  # Arrow would read unexpected columns as missing
-        raise CommandError(f"{path} is not a CSV file: its first line has no names of columns.")
+        raise CommandError(
+            f"{path} is not a CSV file: its first line does not contain column names."
+        )
     return _Part(path, schema, batches, lambda: count(opened()) - n_before)
 
 

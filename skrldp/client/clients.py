@@ -21,7 +21,7 @@ from skrldp.alphabet.numbers import Draws, Knots
 from skrldp.claims import Claims
 from skrldp.claims_in_words import bound_of_reports, brief_bound, claimed, together
 from skrldp.client.records import BlockReader, RecordReader
-from skrldp.client.rounding import KeptRounding
+from skrldp.client.rounding_to_knots import KeptRounding
 from skrldp.exceptions import ReportLimitError
 from skrldp.mechanism.manifest import Manifest
 from skrldp.mechanism.mechanism import Mechanism

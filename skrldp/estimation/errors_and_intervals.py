@@ -139,7 +139,7 @@ class Statistic(ABC):
     # The statistic with unbiased weights, if biased ones replaced them
     plain: "Statistic | None" = None
     is_carried: Booleans | bool = True  # by enough reports; others are not determined
-    # Classes (k, m) at which quantities θ are true, shared by all weights of the same quantities.
+    # Classes (k, m) if the true quantities are θ, shared by all weights for the same quantities.
     tilted: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property

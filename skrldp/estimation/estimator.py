@@ -209,7 +209,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
             raise ValueError("survey= contains the weights of the reports. Omit sample_weight.")
         if survey is not None and lazy_frame(Y) is not None:
             raise ValueError(
-                "survey weights belong to single rows, but this is a lazy frame. Collect it."
+                "survey weights apply to single rows, but this is a lazy frame. Collect it."
             )
         source = read_source(self.mechanism)
         public = _public_of(self.public, source.mechanism)

@@ -118,7 +118,8 @@ def check_blocks(
     """Check that four weights are a distribution on the cells."""
     if not 1 <= bits <= 53:
         raise malformed(f"blocks must have 1 to 53 denominator bits, got {bits}")
-    if min(blocks) < 0 or max(blocks) > 1 << bits:  # also a probability that no report has
+    # Even if no report has this probability, it must be valid
+    if min(blocks) < 0 or max(blocks) > 1 << bits:
         raise malformed("weights are negative or too large")
     counts = (1, n_values - 1, n_secrets - 1, (n_secrets - 1) * (n_values - 1))
     total = sum(weight * count for weight, count in zip(blocks, counts, strict=True))

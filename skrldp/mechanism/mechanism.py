@@ -189,7 +189,7 @@ class Mechanism:
 
     @property
     def public_numbers(self) -> dict[Any, PublicNumbers]:
-        """The public records' summary of the numbers of each column with bins or knots."""
+        """Summary of the public records' numbers in each column with bins or knots."""
         stated = None if self.public is None else self.public.numbers
         named = zip(self.columns, stated or (), strict=False)
         return {name: numbers for (name, _), numbers in named if numbers is not None}

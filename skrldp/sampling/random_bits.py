@@ -283,7 +283,8 @@ def whole_numbers(
 
 
 _DOMAIN = b"skrldp keyed report, version 1\0"
-ROUNDING = b"skrldp keyed rounding, version 1\0"  # domain of the streams that round numbers
+# Domain-separation prefix of the streams for rounding numbers
+ROUNDING = b"skrldp keyed rounding, version 1\0"
 _BLOCK = 16  # bytes of AES
 _CELLS = 1 << 56  # a cell has seven bytes
 _INTEGER, _NEGATIVE, _STRING, _BYTES = b"insb"

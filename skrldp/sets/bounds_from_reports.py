@@ -1,8 +1,8 @@
 """Bounds of the conditionals of U given S from private reports, instead of a public table.
 
 The probability of value u given secret s is at most θ if and only if E h ≤ 0, where the function
-h is 1[x = (s, u)] − θ·1[x has secret s] of a record x. Weights of the reports estimate E h. If
-E h ≤ 0, Chernoff's bound for the mean m of the weights of n reports is, for every λ > 0,
+h is 1[x = (s, u)] − θ·1[x has secret s] of a record x. The mean weight of the reports estimates E
+h. If E h ≤ 0, Chernoff's bound for the mean m of the weights of n reports is, for every λ > 0,
 
     P(mean ≥ m) ≤ exp(n (log S(λ) − λ m)),  S(λ) = max {Σ_x P_x M_x(λ) : Σ_x P_x h(x) ≤ 0},
 

@@ -217,7 +217,8 @@ def complete_records(
     return take_rows(with_values(sample, raised), is_complete)
 
 
-# --- The design of a sample of the package svy; svy itself is not needed --------------------------
+# --- Reading of a sample's design from the package svy, which need not be installed
+# --------------------------
 
 
 _SINGLETONS = {None: "error", "center": "center", "skip": "certainty"}

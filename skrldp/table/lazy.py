@@ -45,8 +45,8 @@ class LazyTable:
     def of(cls, frame: nw.LazyFrame[Any]) -> LazyTable:
         """Read the schema; nothing is computed.
 
-        Raises TypeError if values of a column cannot be categories. Raises ValueError if there is
-        no column, or two have the same name. Raises RuntimeError if the engine fails.
+        Raises TypeError if values of a column cannot be categories. Raises ValueError if there are
+        no columns, or two columns have the same name. Raises RuntimeError if the engine fails.
         """
         names = lazy_names(frame)
         if not names:

@@ -220,8 +220,8 @@ class Table:
     n_rows: int
     # (n_rows,), how many records each row represents; None if each represents one
     records: NDArray[np.int64] | None = None
-    # Each column's alphabet and the codes of its rows, where they were learned before; None where
-    # it has too many categories
+    # Each column's alphabet and the codes of its rows, if already learned; None for a column with
+    # too many categories
     learned: tuple[tuple[Any, NDArray[Any]] | None, ...] = ()
 
     def of_columns(self, positions: Sequence[int]) -> Table:

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 
 from skrldp import Mechanism, SRRSanitizer
 from skrldp.batches import LedgerReporter, key_check
-from skrldp.batches.ledger import IS_NEW, SETTLED, SETTLED_AT, settled
+from skrldp.batches.ledger_reporter import IS_NEW, SETTLED, SETTLED_AT, settled
 from skrldp.claims import Around, Claim, Claims
-from skrldp.cli import _ledger, main
+from skrldp.cli import _ledger_file, main
 
 __all__ = ["call", "designed", "folder", "ready"]  # fixtures
 
@@ -90,7 +90,7 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most):
         expected[person] = (*(found or (0, -1)), is_new)
 
     with duckdb.connect() as engine:
-        engine.execute(_ledger._TABLES)
+        engine.execute(_ledger_file._TABLES)
         if entries:
             values = [(0, person, e, d, report) for (person, d, e), report in entries.items()]
             engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?, ?)", values)
@@ -137,7 +137,7 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
     """Whatever becomes of the record; the order is that of the records, settled in parts."""
-    monkeypatch.setattr(_ledger, "_CHUNK", 100)
+    monkeypatch.setattr(_ledger_file, "_CHUNK", 100)
     code, _, err = call(*REPORT, "-o", "a.csv")
     assert code == 0
     assert err == (
@@ -279,19 +279,19 @@ def test_settings_stay(call, bounded):
 @pytest.mark.parametrize("is_entered", [False, True])
 def test_the_ledger_is_written_first(call, ready, monkeypatch, ending, is_entered):
     """A run that ends before or after has lost nothing: the next one repeats what was entered."""
-    enter = _ledger.Ledger.enter
+    enter = _ledger_file.Ledger.enter
 
     def stop(self):
         if is_entered:
             enter(self)
         raise ending
 
-    monkeypatch.setattr(_ledger.Ledger, "enter", stop)
+    monkeypatch.setattr(_ledger_file.Ledger, "enter", stop)
     code, _, err = call(*REPORT, "-o", "out.csv")
     assert code == (130 if ending is KeyboardInterrupt else 2)
     assert (f"the ledger {NAME} may have the entries of this run" in err) == is_entered
     assert set(os.listdir(ready)) == {"key", "mechanism.json", "records.csv", NAME}
-    monkeypatch.setattr(_ledger.Ledger, "enter", enter)
+    monkeypatch.setattr(_ledger_file.Ledger, "enter", enter)
     entered = [report for *_, report in rows()]
     assert len(entered) == 300 * is_entered
     write(changed(), "records.csv")
@@ -319,7 +319,9 @@ def test_another_run_waits(call, ready, monkeypatch):
         code, out, err = call(*REPORT, "--wait", "0")
         assert (code, out) == (2, "")
         assert f"another process (PID {other.pid}) uses the ledger {NAME}." in err
-        monkeypatch.setattr(_ledger.time, "sleep", lambda seconds: (other.kill(), other.wait()))
+        monkeypatch.setattr(
+            _ledger_file.time, "sleep", lambda seconds: (other.kill(), other.wait())
+        )
         code, _, err = call(*REPORT, "-o", "b.csv")
     assert code == 0
     assert err == (
@@ -405,7 +407,7 @@ def test_few_records_read_the_rows_that_are_checked_and_no_others(call, again):
 def test_no_progress_of_duckdb_is_written_among_the_reports(again):
     """DuckDB takes a process without a file for an interactive one, which has a bar."""
     code = (
-        "from skrldp.cli._ledger import opened_ledger\n"
+        "from skrldp.cli._ledger_file import opened_ledger\n"
         f"with opened_ledger({NAME!r}, 0) as ledger:\n"
         "    print(ledger._engine.execute(\"SELECT current_setting('enable_progress_bar')\")"
         ".fetchall())"

@@ -18,7 +18,7 @@ import numpy as np
 
 from skrldp.batches import LedgerReporter
 from skrldp.batches.arrow import arrow_numbers, bare, numbers_of, octets_in
-from skrldp.batches.ledger import IS_NEW, SETTLED, SETTLED_AT, digests_of_ledger, settled
+from skrldp.batches.ledger_reporter import IS_NEW, SETTLED, SETTLED_AT, digests_of_ledger, settled
 from skrldp.claims_in_words import brief_bound
 from skrldp.cli._common import CommandError, heed_signals, tell
 from skrldp.cli._files import checked_target, new_file
@@ -36,8 +36,8 @@ CREATE TABLE designs (design UINTEGER, digest VARCHAR, secret VARCHAR, eps DOUBL
 CREATE TABLE reports (part UTINYINT NOT NULL, holder UUID NOT NULL, epoch BIGINT NOT NULL,
   design UINTEGER NOT NULL, report UINTEGER NOT NULL);
 """
-# Rows with the same first byte of the holder form a part, whose keyed digests are summed. Therefore
-# a run reads and checks only the parts that contain its people.
+# Rows with the same first byte of the holder form a part, whose keyed digests are summed. A run
+# therefore reads and checks only the parts that contain its people.
 _N_PARTS = 256
 _MAGIC = b"DUCK"  # in DuckDB files, after eight bytes
 _CONFIG: dict[str, Any] = {
