@@ -99,7 +99,7 @@ def designs_once(monkeypatch):
 def clock_of_designs(read):
     """Let time limits of designs read this clock."""
     clock = SimpleNamespace(perf_counter=read)
-    rooms = "skrldp.design.limits", "skrldp.design.variances"
+    rooms = "skrldp.design.limits", "skrldp.design.a_optimality"
     with mock.patch(f"{rooms[0]}.time", clock), mock.patch(f"{rooms[1]}.time", clock):
         yield
 

@@ -6,7 +6,7 @@ evaluated, plus the rounding error of the arithmetic. It does not depend on any 
 tolerance.
 """
 
-from skrldp.certificate._bounds import cells_by_record, counted_for, verify_bounds
+from skrldp.certificate._bounds_from_reports import cells_by_record, counted_for, verify_bounds
 from skrldp.certificate._certify import (
     Certificate,
     certify,

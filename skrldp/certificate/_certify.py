@@ -14,8 +14,8 @@ from skrldp._pages import page
 from skrldp._params import at_least, at_most
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.values import plain_name
+from skrldp.certificate._leakage import LeakageBound, bound_over, dense_view, mechanism_views
 from skrldp.certificate._several_reports import WORK, SeveralReports
-from skrldp.certificate._views import LeakageBound, bound_over, dense_view, mechanism_views
 from skrldp.certificate._witness import states, witness_of
 from skrldp.claims import Claim, Claims, check_reports
 from skrldp.claims_in_words import brief_bound, claim_lines, set_in_short

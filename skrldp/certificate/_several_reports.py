@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._typing import Floats
-from skrldp.certificate._views import LeakageBound, View, block_views, bound_over, leakage_at
+from skrldp.certificate._leakage import LeakageBound, View, block_views, bound_over, leakage_at
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.all_distributions import times
 from skrldp.mechanism.mechanism import Mechanism

@@ -7,7 +7,7 @@ Therefore some optimal mechanism consists of extreme rows. A criterion's :class:
 best weights of given rows, and the value of a further row.
 
 The criteria are :class:`~skrldp.design.mutual_information.Information` and
-:class:`~skrldp.design.variances.Variance`.
+:class:`~skrldp.design.a_optimality.Variance`.
 """
 
 from abc import ABC, abstractmethod

@@ -10,9 +10,9 @@ from skrldp._params import in_digits
 from skrldp._typing import Floats
 from skrldp.alphabet.combinations import Record, group_cells, numbers_of_cells
 from skrldp.alphabet.numbers import Knots
+from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import SOLVERS, CriterionProblem
 from skrldp.design.limits import TOL
-from skrldp.design.variances import Variance
 from skrldp.exceptions import InfeasibleError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements

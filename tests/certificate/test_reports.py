@@ -15,8 +15,8 @@ from skrldp import (
     certify,
 )
 from skrldp.certificate import _several_reports, prove_reports
+from skrldp.certificate._leakage import LeakageBound
 from skrldp.certificate._several_reports import SeveralReports, distinct_rows, power
-from skrldp.certificate._views import LeakageBound
 from skrldp.sets.fitted_sets import RenyiSet
 
 EVEN = JointDistribution([[25, 25], [25, 25]])

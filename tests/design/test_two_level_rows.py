@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from skrldp.design import newton_system
+from skrldp.design.a_optimality import Variance
 from skrldp.design.central_path import RowPaths
 from skrldp.design.limits import Limits
 from skrldp.design.path_blocks import path_blocks
 from skrldp.design.pricers import PathPricer, TwoLevelRows, pricers
-from skrldp.design.variances import Variance
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.parameter_objects import LikelihoodRatioSet

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, certify
-from skrldp.certificate import _views
 from skrldp.privacy import private_rows
 from skrldp.privacy import private_rows as _region
 from skrldp.privacy.private_rows import privacy_region
@@ -88,7 +87,7 @@ def test_the_proof_is_that_of_all_pairs(seed, around):
     proofs = []
     for first, pairs, few in ((1, 30, 0), (64, 1 << 20, 600)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_views, "_FIRST_PAIRS", first)
+            patch.setattr(_leakage, "_FIRST_PAIRS", first)
             patch.setattr(_region, "_PAIRS", pairs)
             patch.setattr(private_rows, "_FEW_PAIRS", few)
             proofs.append(certify(rows, around, joint))

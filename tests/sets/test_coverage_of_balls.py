@@ -1,4 +1,4 @@
-"""Radii of the confidence sets.
+"""Coverage of Rényi balls, and their radii.
 
 A statistical test's false-alarm rate, the chance that right code fails it, is 1e-9; its draws are
 fixed by a seed.

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from skrldp.design.a_optimality import Variance
 from skrldp.design.mutual_information import Information
-from skrldp.design.variances import Variance
 
 SHAPE = (2, 3)
 CELLS = 6

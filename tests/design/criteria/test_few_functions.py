@@ -8,10 +8,10 @@ import pytest
 from conftest import optimum
 
 from skrldp import AOptimalSanitizer, JointDistribution
-from skrldp.design import variances as mixture_module
+from skrldp.design import a_optimality as mixture_module
+from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.variances import Variance
 from skrldp.design.vertices import _vertices, facets
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements

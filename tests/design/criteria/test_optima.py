@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import variances as mixture_module
+from skrldp.design import a_optimality as mixture_module
+from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.mutual_information import Information
 from skrldp.design.pricers import set_indicators
-from skrldp.design.variances import Variance
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet

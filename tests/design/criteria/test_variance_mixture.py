@@ -5,7 +5,7 @@ import pytest
 from conftest import optimum
 from scipy.optimize import nnls
 
-from skrldp.design.variances import Variance
+from skrldp.design.a_optimality import Variance
 from skrldp.exceptions import SolverError
 
 

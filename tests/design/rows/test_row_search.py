@@ -5,6 +5,7 @@ import pytest
 from conftest import EXAMPLE, excess, pairwise
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp.design.a_optimality import Variance
 from skrldp.design.annealing import annealed
 from skrldp.design.closed_form import closed_forms, grr, independent_reporting, srr
 from skrldp.design.criterion_problem import CriterionProblem
@@ -12,7 +13,6 @@ from skrldp.design.engine import solve
 from skrldp.design.limits import Limits, Workers
 from skrldp.design.mutual_information import Information
 from skrldp.design.row_search import RowSearch
-from skrldp.design.variances import Variance
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements

@@ -10,7 +10,7 @@ from conftest import renyi
 from skrldp import AllDistributions, CertificateError, JointDistribution, Mechanism, RenyiBall
 from skrldp.certificate import _release as release_module
 from skrldp.certificate import certify, release
-from skrldp.certificate._views import View, least_provable
+from skrldp.certificate._leakage import View, least_provable
 from skrldp.claims import Claims
 from skrldp.privacy.requirements import Requirements
 from skrldp.privacy.screening import Screened

@@ -1,4 +1,4 @@
-"""Budgets of likelihood-ratio statistics: their error by enumeration and by other integrals."""
+"""Coverage of likelihood-ratio sets: the error of their budgets, by enumeration and integrals."""
 
 import dataclasses
 import functools
