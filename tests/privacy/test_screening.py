@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, certify
+from skrldp.certificate import _leakage
 from skrldp.privacy import private_rows
 from skrldp.privacy import private_rows as _region
 from skrldp.privacy.private_rows import privacy_region
