@@ -248,7 +248,10 @@ def prepare(
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
     radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
-    limits = None if limits is None else np.minimum(limits, radius[:, None])
+    if limits is not None:
+        # A limit just below the budget is the budget, because rounding hides the rest.
+        near = limits > (1.0 - 2e-12) * radius[:, None]
+        limits = np.where(near, radius[:, None], limits)
     return SupportProblem(gaps, p, weight, shrink, floored, radius, limits, alpha), top, scale
 
 

@@ -371,7 +371,9 @@ def settled(
     counts = (nw.col(design[0]) == design[1]) & (nw.col(_EPOCH) <= epoch)
     candidates, past = nw.from_native(candidates), nw.from_native(ledger)
     past = past.join(candidates.select(_HOLDER), on=_HOLDER, how="semi")
-    past = past.with_columns(nw.when(counts).then(packed).otherwise(-_REPORTS).alias(SETTLED))
+    past = past.with_columns(
+        nw.when(counts).then(packed).otherwise(0 * packed - _REPORTS).alias(SETTLED)
+    )
     past = past.group_by(_HOLDER).agg(nw.len().alias(_GIVEN), nw.col(SETTLED).max())
     past = past.with_columns(
         nw.col(SETTLED) % _REPORTS, (nw.col(SETTLED) // _REPORTS).alias(SETTLED_AT)
@@ -379,12 +381,17 @@ def settled(
     joined = candidates.join(past, on=_HOLDER, how="left").with_columns(
         nw.col(_GIVEN, SETTLED).fill_null(0), nw.col(SETTLED_AT).fill_null(-1)
     )
-    is_new = (nw.col(SETTLED_AT) < epoch) & (nw.col(_GIVEN) < max_reports)
+    # The oldest narwhals takes no literals beside frames without rows.
+    past_epoch = nw.col(SETTLED_AT)
+    is_new = (past_epoch < epoch) & (nw.col(_GIVEN) < max_reports)
     joined = joined.with_columns(is_new.alias(IS_NEW))
     candidate = nw.when(nw.col(IS_NEW)).then(nw.col(_CANDIDATE).cast(nw.Int64()))
     return joined.with_columns(
         candidate.otherwise(nw.col(SETTLED)).alias(SETTLED),
-        nw.when(nw.col(IS_NEW)).then(nw.lit(epoch)).otherwise(nw.col(SETTLED_AT)).alias(SETTLED_AT),
+        nw.when(nw.col(IS_NEW))
+        .then(0 * past_epoch + epoch)
+        .otherwise(past_epoch)
+        .alias(SETTLED_AT),
     )
 
 

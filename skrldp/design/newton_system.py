@@ -198,6 +198,8 @@ class Part:
         Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding prevents it.
         """
         of_rows = np.broadcast_to(barrier, len(self.rows))
+        if any((amount <= 0.0).any() for point in self.points for amount in point.amounts):
+            raise np.linalg.LinAlgError("rounding has left no slack")
         blocks = [
             block.linearise(point, of_rows)
             for block, point in zip(self.blocks, self.points, strict=True)
