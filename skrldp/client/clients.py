@@ -279,7 +279,7 @@ class ReportLimit(SetOnce):
         self.eps = eps
         self.path = Path(path).resolve()  # independent of later changes of directory
         with suppress(OSError):  # SQLite's error is clearer
-            # Hashes of ids can be guessed, so the file may reveal who was asked.
+            # Hashes of ids can be guessed, so the file reveals who was asked.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         with self._counts("rwc") as counts:
             (kind,) = counts.execute("PRAGMA application_id").fetchone()

@@ -76,7 +76,7 @@ class PairedReports(Pairs):
     that stays the same and reports that are drawn anew, as by
     :class:`~skrldp.batches.LedgerReporter` in a different epoch. A *permanent* report
     (``permanent_key``, :class:`~skrldp.batches.Reporter`) is the same as long as the record is. A
-    different one shows that the record has changed, which reveals more than any bound covers.
+    different one shows that the record has changed, and no bound covers what that reveals.
 
     *Errors.* Fresh reports of unchanged records are weakly correlated, because their noise is
     independent: the covariance is that of the records. Permanent reports of unchanged records are

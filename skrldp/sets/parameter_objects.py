@@ -41,7 +41,8 @@ class RenyiBall(BaseEstimator):
         Order of the divergence: 2 is the chi-squared test of both papers, 1 the
         Kullback-Leibler divergence. Below 1/2 the exact joint region is not convex, so only the
         regions ``"product"``, ``"box"`` and ``"lower"`` are available. From 1/2 to 0.55 there is no
-        central path, and the region ``"product"`` replaces the joint one in designs.
+        central path, so PolyOpt and AOptimal design for ``"product"`` in place of the joint region,
+        while RobustMSE adds cuts for the joint region itself.
     beta : float, default=0.05
         The set misses the true distribution with (about) this probability, if the values of
         U, and bins and groups of them, do not come from the counted records, or come from them in
