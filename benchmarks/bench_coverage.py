@@ -27,7 +27,7 @@ from skrldp import (
 )
 from skrldp.estimation.channels import channel_of
 from skrldp.estimation.errors_and_intervals import Sample, combined_ends
-from skrldp.estimation.weights import WeightedStatistic
+from skrldp.estimation.report_weights import WeightedStatistic
 
 TABLES = {
     "2x12": (2, 3, 4),

@@ -12,7 +12,7 @@ from skrldp._arrays import ReadOnly, read_only, real_numbers, refuse_masked
 from skrldp._frames import decoded
 from skrldp._params import check_choice, is_whole, shown
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import numbered
+from skrldp.alphabet.categories import numbered
 from skrldp.alphabet.values import SOURCES, is_missing, spent_on_values
 from skrldp.information import conditionals_of, entropy
 from skrldp.public_summary import MOST_RECORDS, PublicSummary

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from skrldp._params import is_number
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.combinations import (
     PARTS,
     Record,

@@ -23,7 +23,7 @@ from skrldp import (
 )
 from skrldp.estimation.channels import channel_of
 from skrldp.estimation.errors_and_intervals import Sample, combined_ends
-from skrldp.estimation.weights import WeightedStatistic
+from skrldp.estimation.report_weights import WeightedStatistic
 from skrldp.model_selection import (
     detectable_difference,
     neg_std_error_scorer,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import as_list, check_choice
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import Column, listed, sort_categories
+from skrldp.alphabet.categories import Column, listed, sort_categories
 from skrldp.alphabet.numbers import Bins, Numbers
 from skrldp.alphabet.values import plain
 

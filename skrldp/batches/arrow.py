@@ -15,7 +15,7 @@ from skrldp._frames import (
     values_of,
     without_views,
 )
-from skrldp.alphabet.columns import Factorized, listed
+from skrldp.alphabet.categories import Factorized, listed
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.sampling.random_bits import IntegerIds, OctetIds
 

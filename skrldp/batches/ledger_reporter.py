@@ -11,7 +11,7 @@ import numpy as np
 
 from skrldp._arrays import chunks
 from skrldp._params import check_positive, is_whole
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.batches.arrow import as_frame, check_ids, pyarrow
 from skrldp.batches.keys import CheckedKey
 from skrldp.batches.reporter import Reporter

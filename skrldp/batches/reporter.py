@@ -12,7 +12,7 @@ import numpy as np
 
 from skrldp._arrays import SetOnce, smallest_dtype
 from skrldp._frames import refuse_index
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.numbers import Draws
 from skrldp.alphabet.values import brief
 from skrldp.batches.arrow import (

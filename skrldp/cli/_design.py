@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from typer import Option
 
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.batches.arrow import arrow_numbers, numbers_of
 from skrldp.cli import _common as o

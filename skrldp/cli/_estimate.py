@@ -10,7 +10,7 @@ import numpy as np
 from typer import Option
 
 from skrldp._lists_in_words import columns_in_words
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.cli import _common as o
 from skrldp.cli._common import CommandError, progress, tell
 from skrldp.cli._files import new_file, table_writer

@@ -10,7 +10,7 @@ import numpy as np
 
 from skrldp._lists_in_words import columns_in_words
 from skrldp._pages import in_one_line
-from skrldp.alphabet.columns import Column
+from skrldp.alphabet.categories import Column
 from skrldp.alphabet.values import chance_of_infrequent
 from skrldp.claims import Around, Claim, Claims
 from skrldp.claims_in_words import claim_lines, observer_in_words

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import OTHER, Column, Factorized, hint_of, known_of, listed, named
+from skrldp.alphabet.categories import OTHER, Column, Factorized, hint_of, known_of, listed, named
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.numbers import Draws, Knots, Numbers
 from skrldp.alphabet.values import CategoryError, brief

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import ReadOnlyFit, read_only
 from skrldp._params import as_list
 from skrldp._typing import Booleans, Floats
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.estimation.channels import Channel
 from skrldp.estimation.errors_and_intervals import Inference, Moments, Sample, Statistic
 from skrldp.estimation.estimator import FrequencyEstimator
@@ -28,9 +28,9 @@ from skrldp.estimation.hypotheses import (
     warn_of_contradiction,
     warn_of_drift,
 )
+from skrldp.estimation.report_weights import WeightedStatistic
 from skrldp.estimation.reports import refuse_rows, summary_for, whole_from_0
 from skrldp.estimation.shares_and_means import Cells, FigureMethods
-from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import JointDistribution, as_counts
 from skrldp.mechanism.manifest import Manifest
 from skrldp.pooling import CommonMargins, Pool, ReportInformation, information_of

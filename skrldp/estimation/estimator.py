@@ -23,6 +23,7 @@ from skrldp.estimation.hypotheses import (
     warn_of_contradiction,
     warn_of_drift,
 )
+from skrldp.estimation.report_weights import WeightedStatistic
 from skrldp.estimation.reports import (
     ENCODINGS,
     Source,
@@ -32,7 +33,6 @@ from skrldp.estimation.reports import (
     summary_for,
 )
 from skrldp.estimation.shares_and_means import Cells, FigureMethods, check_size
-from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary

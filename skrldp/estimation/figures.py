@@ -14,7 +14,7 @@ from skrldp._arrays import ReadOnly
 from skrldp._pages import in_one_line, page
 from skrldp._params import check_level, check_positive, decimals, in_digits, sidak
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.estimation.errors_and_intervals import LEAST_SHARE, Sample, combined_ends, ratio_ends
 from skrldp.table.codec import category_series
 from skrldp.targets import contrast_of

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 from skrldp._pages import page
 from skrldp._params import as_list
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.combinations import Record, group_cells
 from skrldp.certificate import certify
 from skrldp.claims import UNITS, Claims
@@ -27,7 +27,7 @@ from skrldp.claims_in_words import changed_at_most, moved
 from skrldp.estimation.channels import Channel, StructuredChannel, gradient, most_likely
 from skrldp.estimation.errors_and_intervals import Sample
 from skrldp.estimation.figures import Pairs
-from skrldp.estimation.weights import WeightedStatistic
+from skrldp.estimation.report_weights import WeightedStatistic
 from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.public_summary import PublicSummary

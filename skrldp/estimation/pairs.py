@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skrldp._arrays import refuse_masked
 from skrldp._params import is_whole
 from skrldp._typing import Indices
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.estimation.estimator import FrequencyEstimator
 from skrldp.estimation.figures import Pairs

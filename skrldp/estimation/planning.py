@@ -9,6 +9,7 @@ from skrldp._typing import Floats
 from skrldp.estimation.blocks import expected_cells
 from skrldp.estimation.channels import channel_of
 from skrldp.estimation.errors_and_intervals import Sample, Statistic
+from skrldp.estimation.report_weights import WeightedStatistic
 from skrldp.estimation.reports import read_mechanism, summary_for
 from skrldp.estimation.shares_and_means import (
     Cells,
@@ -16,7 +17,6 @@ from skrldp.estimation.shares_and_means import (
     estimands_of_mean,
     estimands_of_shares,
 )
-from skrldp.estimation.weights import WeightedStatistic
 from skrldp.joint import JointDistribution
 from skrldp.mechanism.manifest import Manifest, read_json
 from skrldp.mechanism.mechanism import Mechanism

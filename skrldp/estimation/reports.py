@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from skrldp._typing import Booleans, Floats, Indices
-from skrldp.alphabet.columns import Column, listed
+from skrldp.alphabet.categories import Column, listed
 from skrldp.alphabet.combinations import Alphabet, group_cells
 from skrldp.alphabet.values import is_missing
 from skrldp.estimation.errors_and_intervals import Sample, Samples
@@ -25,7 +25,7 @@ from skrldp.sanitizers.reports import as_table
 from skrldp.sets.survey_effects import summary_of
 from skrldp.surveys.design import SurveyDesign
 from skrldp.surveys.records import MOST_CELLS, SurveyTotals
-from skrldp.table.columns import encode_column
+from skrldp.table.encoding import encode_column
 from skrldp.table.lazy import LazyTable, refuse_weights
 from skrldp.table.read import Table, lazy_frame, read_table
 from skrldp.table.select import column_reader, whole_numbers, without_columns

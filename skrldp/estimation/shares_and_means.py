@@ -25,7 +25,7 @@ from skrldp.estimation.channels import Channel, StructuredChannel, most_likely
 from skrldp.estimation.errors_and_intervals import Inference, Sample, Samples, Statistic, project
 from skrldp.estimation.figures import Ends, Estimates, Influence, stacked
 from skrldp.estimation.hypotheses import HypothesisTest, independence_of
-from skrldp.estimation.weights import CellShares, WeightedStatistic
+from skrldp.estimation.report_weights import CellShares, WeightedStatistic
 from skrldp.mechanism.mechanism import Mechanism
 
 _MOST_NUMBERS = 25_000_000  # maximum estimates times cells: a few hundred megabytes

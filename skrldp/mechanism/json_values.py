@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skrldp.alphabet.columns import OTHER, Column, is_utf8
+from skrldp.alphabet.categories import OTHER, Column, is_utf8
 from skrldp.alphabet.numbers import Bins, Knots, Numbers
 from skrldp.alphabet.values import brief, is_missing
 from skrldp.alphabet.values import plain as comparable

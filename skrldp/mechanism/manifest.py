@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._arrays import ReadOnly, ReadOnlyDict, chunks, real_numbers, rows_of_each
 from skrldp._pages import page
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import Column, listed
+from skrldp.alphabet.categories import Column, listed
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.numbers import Numbers
 from skrldp.claims import Claims

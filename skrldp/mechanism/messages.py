@@ -12,7 +12,7 @@ from skrldp._lists_in_words import (
     protected,
     sees,
 )
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.numbers import Numbers
 from skrldp.claims_in_words import claim_lines, claims_in_short, origin_of
 

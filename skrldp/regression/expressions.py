@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.alphabet.columns import Column, listed
+from skrldp.alphabet.categories import Column, listed
 
 if TYPE_CHECKING:
     import pandas as pd

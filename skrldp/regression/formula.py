@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skrldp._frames import own_index
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import Column, listed, numbered
+from skrldp.alphabet.categories import Column, listed, numbered
 from skrldp.alphabet.combinations import group_cells
 from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.alphabet.values import brief

@@ -15,7 +15,7 @@ from skrldp._arrays import ReadOnly, real_numbers
 from skrldp._pages import printable
 from skrldp._params import in_digits, is_finite
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.estimation.hypotheses import HypothesisTest
 from skrldp.regression.formula import Regression, read_formula
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from skrldp._params import as_list, is_whole
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.values import brief
 from skrldp.design.limits import part_of_larger_work
 from skrldp.joint import as_counts
@@ -23,7 +23,7 @@ from skrldp.sanitizers.base import BaseSanitizer
 from skrldp.sanitizers.parameters import default_uncertainty, grouping_of
 from skrldp.sanitizers.private_reports import Pilot, listed_categories, pilots_of_block
 from skrldp.sanitizers.public_table import WEIGHTED, check_weights
-from skrldp.table.columns import MOST_CATEGORIES, given_categories
+from skrldp.table.encoding import MOST_CATEGORIES, given_categories
 from skrldp.table.lazy import distinct_rows_of, refuse_weights
 from skrldp.table.learned_categories import MAX_CELLS, learn_columns
 from skrldp.table.read import Table, lazy_frame

@@ -23,7 +23,7 @@ from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import FittedSet
 from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet, RenyiBall
 from skrldp.table.codec import CellCodec
-from skrldp.table.columns import Grouping
+from skrldp.table.encoding import Grouping
 from skrldp.table.select import resolve_columns
 
 _Class = TypeVar("_Class", bound=type)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skrldp._params import is_whole
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.certificate import cells_by_record, counted_for
 from skrldp.joint import CountedReports, JointDistribution
 from skrldp.mechanism.mechanism import Mechanism

@@ -20,7 +20,7 @@ from skrldp.sets.survey_effects import effective_records
 from skrldp.surveys.design import SurveyDesign, SurveySummary
 from skrldp.surveys.records import SurveyRecords, SurveyTotals, WeightSums, independent_part
 from skrldp.table.codec import CellCodec, Codes
-from skrldp.table.columns import given_categories
+from skrldp.table.encoding import given_categories
 from skrldp.table.numbers import summaries_of
 from skrldp.table.read import Table, lazy_frame, read_table
 from skrldp.table.select import (

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skrldp._lists_in_words import series
 from skrldp._params import in_digits
 from skrldp._typing import Floats
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.values import brief
 from skrldp.claims_in_words import POINT_ALONE
 from skrldp.design.solution import Solution
@@ -20,7 +20,7 @@ from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.sets.fitted_sets import FittedSet, estimated_miss
 from skrldp.table.codec import CellCodec
-from skrldp.table.columns import Rare
+from skrldp.table.encoding import Rare
 from skrldp.table.numbers import FEW_OF_EACH
 from skrldp.targets import WeightedFunctions, target_in_words
 

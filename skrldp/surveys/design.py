@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skrldp._params import check_choice, check_flag, check_positive
 from skrldp._typing import Floats, Indices
-from skrldp.alphabet.columns import numbered
+from skrldp.alphabet.categories import numbered
 from skrldp.alphabet.values import is_missing
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.surveys.records import SurveyRecords, WeightSums

@@ -18,11 +18,11 @@ import numpy as np
 
 from skrldp._arrays import smallest_dtype
 from skrldp._frames import own_index
-from skrldp.alphabet.columns import OTHER
+from skrldp.alphabet.categories import OTHER
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.numbers import Draws
 from skrldp.alphabet.values import is_missing, plain
-from skrldp.table.columns import (
+from skrldp.table.encoding import (
     OTHERWISE,
     Column,
     Frequencies,

@@ -10,12 +10,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skrldp.alphabet.columns import OTHER, named
+from skrldp.alphabet.categories import OTHER, named
 from skrldp.alphabet.combinations import Alphabet
 from skrldp.alphabet.numbers import Bins, Knots
 from skrldp.alphabet.values import chance_of_infrequent, frequent_from
 from skrldp.table.codec import CellCodec, Codes
-from skrldp.table.columns import (
+from skrldp.table.encoding import (
     MOST_CATEGORIES,
     Column,
     Frequencies,

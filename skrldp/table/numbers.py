@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skrldp._params import is_number
-from skrldp.alphabet.columns import Column
+from skrldp.alphabet.categories import Column
 from skrldp.alphabet.numbers import Bins, Draws, Knots
 from skrldp.alphabet.values import brief, in_other_type
 from skrldp.table.lazy import LazyTable

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skrldp._frames import decoded, one_dictionary, refuse_without_plugin
 from skrldp._params import is_whole
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.values import CategoryError, plain
 
 # --- One column as positions into a short list of distinct Python scalars -------------------------

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from skrldp.alphabet.columns import listed
+from skrldp.alphabet.categories import listed
 from skrldp.alphabet.values import plain
 from skrldp.table.lazy import LazyTable, lazy_names
 from skrldp.table.read import Table, lazy_frame, read_table

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skrldp._arrays import chunks, smallest_dtype
 from skrldp.alphabet import columns as columns_module
 from skrldp.alphabet import combinations as combinations_module
-from skrldp.alphabet.columns import Column
+from skrldp.alphabet.categories import Column
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import plain
 

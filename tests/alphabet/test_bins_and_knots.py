@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skrldp import Bins, Knots
-from skrldp.alphabet.columns import Column, Factorized
+from skrldp.alphabet.categories import Column, Factorized
 
 NUMBERS = st.floats(allow_nan=True) | st.integers(-(2**60), 2**60) | st.booleans()
 CUTS = st.lists(st.floats(-1e6, 1e6) | st.integers(-(2**53), 2**53), min_size=3, unique=True)

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from reporters import COLUMNS, KEY, SECRETS, VALUES, batch_of, dense, expected_report, reporter
 
 from skrldp import batches
-from skrldp.alphabet.columns import Column
+from skrldp.alphabet.categories import Column
 from skrldp.batches import KeyFile, KeyVariable
 from skrldp.batches.arrow import read_values
 from skrldp.client.records import RecordReader

@@ -25,7 +25,7 @@ from skrldp import LikelihoodRatioSet, Mechanism, PolyOptSanitizer, PrivacyLeakW
 from skrldp.client import load
 from skrldp.design.closed_form import grr
 from skrldp.sampling.random_bits import RandomStream
-from skrldp.table.columns import Grouping
+from skrldp.table.encoding import Grouping
 from skrldp.table.learned_categories import learn
 
 NAMES = [("a", False), ("b", True), ("c", False)]

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from skrldp.estimation.channels import Channel, FourNumbers, StructuredChannel
 from skrldp.estimation.errors_and_intervals import Sample, combined_ends, project
-from skrldp.estimation.weights import CellShares, WeightedStatistic
+from skrldp.estimation.report_weights import CellShares, WeightedStatistic
 
 Z = norm.ppf(0.975)
 SEEDS = st.integers(0, 2**32 - 1)

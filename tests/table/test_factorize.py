@@ -6,8 +6,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from skrldp.alphabet.columns import Column
-from skrldp.table.columns import encode_column, learn_column
+from skrldp.alphabet.categories import Column
+from skrldp.table.encoding import encode_column, learn_column
 from skrldp.table.read import read_table
 
 ROWS = ["yes", "no", "", "maybe", "Ja", "no", "never", "näh", "yes "] * 3

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder
 
-from skrldp.alphabet.columns import OTHER
-from skrldp.table.columns import Grouping
+from skrldp.alphabet.categories import OTHER
+from skrldp.table.encoding import Grouping
 from skrldp.table.learned_categories import learn
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lazy_frames import ENGINES, duckdb_connection, from_duckdb, rows_brought
 
 from skrldp import FrequencyEstimator, SRRSanitizer, batches
-from skrldp.table.columns import Grouping
+from skrldp.table.encoding import Grouping
 from skrldp.table.learned_categories import learn
 from skrldp.table.select import column_names, resolve_columns
 
@@ -129,7 +129,7 @@ def without_cells(error):
 @pytest.mark.parametrize("name", BAD)
 def test_bad_lazy_frames_are_refused_in_the_words_for_tables_at_hand(name, engine, monkeypatch):
     if name == "open":
-        monkeypatch.setattr("skrldp.table.columns.MOST_CATEGORIES", 1000)
+        monkeypatch.setattr("skrldp.table.encoding.MOST_CATEGORIES", 1000)
         monkeypatch.setattr("skrldp.table.learned_categories.MOST_CATEGORIES", 1000)
     eager, options = BAD[name]
     X, brought = ENGINES[engine](eager), rows_brought(monkeypatch)

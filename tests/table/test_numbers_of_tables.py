@@ -8,7 +8,7 @@ from lazy_frames import ENGINES
 from scipy.stats import chi2
 
 from skrldp import Bins, Knots
-from skrldp.table.columns import Column
+from skrldp.table.encoding import Column
 from skrldp.table.learned_categories import learn
 from skrldp.table.numbers import split_counts, summaries_of
 from skrldp.table.read import read_table

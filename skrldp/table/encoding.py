@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from skrldp._arrays import chunks, smallest_dtype
 from skrldp._params import is_finite, is_whole
-from skrldp.alphabet.columns import (
+from skrldp.alphabet.categories import (
     OTHER,
     Factorized,
     hint_of,
@@ -28,7 +28,7 @@ from skrldp.alphabet.columns import (
     rows_in_words,
     sort_categories,
 )
-from skrldp.alphabet.columns import Column as Categories
+from skrldp.alphabet.categories import Column as Categories
 from skrldp.alphabet.combinations import Alphabet
 from skrldp.alphabet.numbers import Bins, Draws, Knots, Numbers
 from skrldp.alphabet.values import SEEN_OFTEN, plain, spent_on_values
