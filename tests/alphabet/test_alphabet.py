@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet import columns as columns_module
+from skrldp.alphabet import categories as categories_module
 from skrldp.alphabet import combinations as combinations_module
 from skrldp.alphabet.categories import Column
 from skrldp.alphabet.combinations import Alphabet, combine
@@ -79,7 +79,7 @@ SCALARS = st.one_of(
 @given(categories=st.lists(SCALARS, min_size=1), values=st.lists(SCALARS))
 def test_values_are_found_as_a_dictionary_finds_them(few, categories, values):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns_module, "_FEW_NUMBERS", few)
+        patch.setattr(categories_module, "_FEW_NUMBERS", few)
         column = Column.of_values("u", categories)
         assert list(map(repr, column.categories)) == list(
             map(repr, dict.fromkeys(map(plain, categories)))
