@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from members_of_sets import members
 
 from skrldp import JointDistribution
 from skrldp.privacy.private_rows import JointRegion, ProductRegion, privacy_region
@@ -18,24 +19,6 @@ def table(seed, shape=(4, 3), n=300):
 
 def rows_of(seed, joint, b=3):
     return np.random.default_rng([seed, 1]).random((b, *joint.counts.shape))
-
-
-def members(seed, joint, around, n=12):
-    """Distributions of the set, many of them on its boundary, by bisection along random ways."""
-    rng = np.random.default_rng([seed, 2])
-    found = []
-    for conditionals in rng.dirichlet(np.full(joint.counts.shape[1], 0.5), (n, len(joint.secrets))):
-        marginal = rng.dirichlet(np.ones(len(joint.secrets)))[:, None]
-        chosen = rng.choice(len(joint.secrets), 2, replace=False)
-        goal = joint.conditionals.copy()
-        goal[chosen] = conditionals[chosen]
-        low, high = 0.0, 1.0
-        for _ in range(20):
-            share = (low + high) / 2.0
-            mixed = marginal * (share * goal + (1.0 - share) * joint.conditionals)
-            low, high = (share, high) if around.contains(joint, mixed) else (low, share)
-        found.append(marginal * (low * goal + (1.0 - low) * joint.conditionals))
-    return found
 
 
 SETS = st.builds(
@@ -55,7 +38,7 @@ def test_no_member_beats_the_region_and_the_worst_are_members(seed, around, eps)
     found = region.worst(rows, eps, conditionals=True)
     bounds = np.full((len(rows), *(len(joint.secrets),) * 2), -np.inf)
     bounds[found.row, found.first, found.second] = found.bound
-    for distribution in members(seed, joint, around):
+    for distribution in members(np.random.default_rng([seed, 2]), joint, around, 12):
         conditionals = distribution / distribution.sum(axis=1, keepdims=True)
         reports = np.einsum("su,bsu->bs", conditionals, rows)
         gaps = reports[:, :, None] - np.exp(eps) * reports[:, None]

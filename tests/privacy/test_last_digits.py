@@ -54,23 +54,9 @@ def regions(joint):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", range(4), ids=["simplex", "point", "lower", "box"])
-def test_a_polytopes_maximum_is_bounded_to_the_last_bit(seed, kind):
-    joint, rows = instance(seed, a2=40)
-    region = list(regions(joint))[kind]
-    q = np.concatenate([rows[:, 0], -rows[:, 1]])
-    for secret in range(3):
-        found, _ = region._extreme(q, np.full(len(q), secret), False)
-        for bound, row in zip(found, q, strict=True):
-            most = exact_maxima(region, row, secret)
-            assert most <= Fraction(float(bound))
-            assert float(bound) <= float(most) + 1e-13 * np.abs(row).max()
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("kind", range(4), ids=["simplex", "point", "lower", "box"])
 def test_a_violation_is_bounded_to_the_last_bit(seed, kind):
-    """All that floating point adds up to one: exp(eps), products, differences."""
-    joint, rows = instance(seed)
+    """Floating point rounds exp(eps), products and differences; the bound is above, and close."""
+    joint, rows = instance(seed, a2=20)
     region = list(regions(joint))[kind]
     for eps in (1e-9, 0.3, 2.0, 40.0):
         found = region.worst(rows, eps)
@@ -83,7 +69,10 @@ def test_a_violation_is_bounded_to_the_last_bit(seed, kind):
         ):
             most = exact_maxima(region, rows[row, first], first)
             least = -exact_maxima(region, -rows[row, second], second)
-            assert most - factor * least <= Fraction(float(bound))
+            exact = most - factor * least
+            assert exact <= Fraction(float(bound))
+            scale = rows[row, first].max() + float(factor) * rows[row, second].max()
+            assert float(bound) <= float(exact) + 1e-13 * scale
 
 
 def test_all_that_exceeds_is_returned():

@@ -1,12 +1,13 @@
-"""Layouts: which entries of a row belong to which secret, and back."""
+"""Layouts say which entries of a row belong to which secret or group; copies change no bound."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrldp import JointDistribution
-from skrldp.privacy.private_rows import Layout, SimplexRegion, privacy_region
+from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
+from skrldp.privacy.private_rows import Layout, privacy_region
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 
@@ -76,20 +77,44 @@ def test_rows_in_another_order_have_the_same_bounds(name, radius):
     )
 
 
-def test_a_copy_changes_no_maximum():
-    """A part that is filled up with copies of an entry, whose public probability is 0."""
-    rng = np.random.default_rng(1)
-    conditionals = np.array([[0.5, 0.3, 0.2], [0.6, 0.4, 0.0]])
-    marginal, layout = (
-        np.array([0.7, 0.3]),
-        Layout(np.array([[0, 1, 2], [3, 4, 3]]), np.arange(2), 5),
-    )
-    region = SimplexRegion(conditionals, marginal, marginal, layout=layout)
-    rows = rng.random((20, 5))
-    found = region.worst(rows, 0.4)
-    first = found.first == 0
-    greatest, least = rows[:, :3], rows[:, 3:]
-    expected = greatest.max(axis=1) - np.exp(0.4) * least.min(axis=1)
-    np.testing.assert_allclose(found.bound[first], expected, atol=1e-13)
-    expected = least.max(axis=1) - np.exp(0.4) * greatest.min(axis=1)
-    np.testing.assert_allclose(found.bound[~first], expected, atol=1e-13)
+# --- Groups by what an observer knows ------------------------------------------------------------
+
+SECRETS = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+VALUES = [("x", 0), ("x", 1), ("x", 2), ("y", 0), ("y", 1), ("z", 0)]  # ragged in the first column
+SETS = {"ball": RenyiBall(), "ratios": LikelihoodRatioSet(), "KL": RenyiBall(1.0)}
+
+
+def group_rows(row, observe, secret, known):
+    """The entries of a row that somebody holds possible, by enumeration of the cells."""
+    a2 = len(VALUES)
+    return [row[u] if observe == "nonsensitive" else row[s * a2 + u] for s in secret for u in known]
+
+
+@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
+@pytest.mark.parametrize("chosen", SETS)
+def test_known_columns_are_judged_group_by_group(chosen, observe):
+    """Copies that fill up short groups change nothing: each known value alone gives the same."""
+    counts = np.random.default_rng(3).integers(0, 80, (len(SECRETS), len(VALUES)))
+    joint, around = JointDistribution(counts, SECRETS, VALUES), SETS[chosen]
+    options = {"fit": around.fit_set, "known": (0,), "observe": observe}
+    statement = Requirements.asked(joint, around.fit_set(joint), 0.5, **options).items[1]
+    region, rng = statement.over("joint").region, np.random.default_rng(1)
+    n_cells = joint.counts.size if observe == "all" else len(VALUES)
+    rows = rng.random((4, n_cells)) + 0.05
+    found = region.worst(rows, statement.claim.asked)
+    names = [("x", [0, 1, 2]), ("y", [3, 4]), ("z", [5])]
+    for v, (_, known) in enumerate(names):
+        counts = joint.counts[:, known]
+        alone = JointDistribution(counts) if counts.any() else None
+        # The same budgets for the group by itself: shares of all records, not of the group's.
+        share = counts.sum(axis=1) / joint.n
+        part = privacy_region(alone, statement.region.uncertainty)
+        part = type(part)(part.conditionals, share, share, statement.region.uncertainty)
+        own = np.stack([group_rows(r, observe, [s], known) for r in rows for s in range(4)])
+        expected = part.worst(own.reshape(4, -1), 0.5)
+        for row, s, t, bound in zip(
+            expected.row, expected.first, expected.second, expected.bound, strict=True
+        ):
+            same = (found.row == row) & (found.first == 3 * s + v) & (found.second == 3 * t + v)
+            assert found.bound[same] == pytest.approx([bound], rel=1e-6, abs=1e-9)
+    assert len(found.row) == 4 * 3 * 12  # rows, known values, pairs

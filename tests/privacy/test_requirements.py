@@ -1,15 +1,20 @@
-"""What a promise requires of rows, against Bayes' rule on columns of records."""
+"""A promise requires of rows what Bayes' rule does, and repaired rows meet it as they are rounded.
+
+Repair adds a constant to each row, the smallest that meets every requirement; what is repaired
+stays private when probabilities are rounded.
+"""
 
 import itertools
 
 import numpy as np
 import pytest
-from conftest import on_the_boundary, random_directions
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from members_of_sets import members
 
-from skrldp import JointDistribution
-from skrldp.privacy.requirements import Requirements, repair
+from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
+from skrldp.privacy.private_rows import privacy_region
+from skrldp.privacy.requirements import Requirement, Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 # Two sensitive columns and two others; one combination of each never occurs.
@@ -47,39 +52,42 @@ def leakage(reports, groups, different):
         )
 
 
-@settings(max_examples=12)
+@settings(max_examples=16)
 @given(
     st.integers(0, 10**6),
+    st.sampled_from([RenyiBall(radius=0.1), RenyiBall(1.0), LikelihoodRatioSet()]),
     st.sampled_from([(), (0,), (1,), (0, 1)]),
     st.sampled_from(["all", "nonsensitive"]),
     st.sampled_from([None, EPS_ALL]),
 )
-def test_no_distribution_of_the_ball_breaks_a_promise(seed, known, observe, eps_worst_case):
-    """Rows that meet the requirements, at many distributions of the ball, by Bayes' rule alone."""
-    joint, radius = table(seed), 0.1
+def test_no_distribution_of_the_set_breaks_a_promise(
+    seed, uncertainty, known, observe, eps_worst_case
+):
+    """Repaired rows, at many distributions of each statement's set, by Bayes' rule alone."""
+    joint = table(seed)
     promise = Requirements.asked(
         joint,
-        RenyiSet(2.0, radius),
+        uncertainty.fit_set(joint),
         EPS,
         known=known,
         eps_worst_case=eps_worst_case,
         observe=observe,
+        fit=uncertainty.fit_set,
     )
     requirements = promise.over()
     rng = np.random.default_rng(seed)
     fixed = repair(rng.dirichlet(np.full(4, 0.2), requirements.n_cells).T, requirements)
+    assert fixed.sum(axis=0) == pytest.approx(1.0)
     if observe == "nonsensitive":
         fixed = np.tile(fixed, 3)
-    centre = joint.probabilities.ravel()
-    towards = random_directions(rng, 60, centre.size) + 1e-12
-    around = on_the_boundary(centre, towards / towards.sum(axis=1, keepdims=True), 2.0, radius)
-    for distribution in (centre, *around):
-        reports, groups = told(fixed, distribution, ())
-        assert leakage(reports, groups, lambda g, h: g[0] != h[0]) <= EPS + 1e-9
-        if known:
-            reports, groups = told(fixed, distribution, known)
+    assert {(), known} == {one.claim.known for one in promise.items}
+    for statement in promise.items:
+        for member in members(rng, statement.joint, statement.region.uncertainty, 8):
+            reports, groups = told(
+                fixed, statement.whole_distribution(member, joint), statement.claim.known
+            )
             apart = leakage(reports, groups, lambda g, h: g[0] != h[0] and g[1] == h[1])
-            assert apart <= EPS + 1e-9
+            assert apart <= statement.claim.asked + 1e-9
     if eps_worst_case is not None:
         by_secret = fixed.reshape(-1, 3, 5)
         for s, t in itertools.permutations(range(3), 2):
@@ -128,3 +136,78 @@ def test_searches_begin_with_rows_of_the_right_length():
             assert found.shape == shape
             parts, size = Requirements(found.items).shape
             assert parts * size == found.n_cells
+
+
+# --- Repair --------------------------------------------------------------------------------------
+
+EVERYTHING = RenyiSet(1.0, np.inf)
+
+
+def instance(seed, a1=3, a2=7, b=6):
+    rng = np.random.default_rng(seed)
+    joint = JointDistribution(rng.integers(1, 60, (a1, a2)))
+    rows = rng.random((b, a1, a2)) * 10.0 ** rng.uniform(-6, 0, (b, 1, 1))
+    return joint, rows
+
+
+def violation(requirements, rows):
+    """Greatest bound of a pair, of all rows and requirements."""
+    return max(one.region.worst(rows, one.eps).bound.max() for one in requirements)
+
+
+def several(joint, seed):
+    """Requirements of several kinds, each with pairs and an ε of its own."""
+    rng = np.random.default_rng([seed, 1])
+    items = []
+    for around in (RenyiSet(2.0, 0.05), EVERYTHING, RenyiSet(1.0, 0.3)):
+        region = privacy_region(joint, around)
+        chosen = rng.random(len(region.pairs[0])) < 0.7
+        chosen[0] = True
+        compared = tuple(part[chosen] for part in region.pairs)
+        region = privacy_region(joint, around, compared=compared)
+        items.append(Requirement(region, rng.uniform(0.2, 4.0)))
+    return Requirements(tuple(items))
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 1e-9, 1e-3]))
+def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
+    joint, rows = instance(seed)
+    requirements = several(joint, seed)
+    fixed = repair(rows.reshape(6, -1), requirements, rounding)
+    np.testing.assert_allclose(fixed.sum(axis=0), 1.0, atol=1e-12)
+    assert violation(requirements, fixed) <= 0.0
+    shifts = requirements.shifts(rows / rows.sum(axis=0), rounding)
+    # Dividing by the column sums leaves a part of what the rounding may be.
+    shrunk = rounding / (1.0 + shifts.sum())
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        moved = fixed + shrunk * rng.choice([-1.0, 1.0], size=fixed.shape)
+        assert violation(requirements, moved) <= 0.0
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=12)
+def test_heights_are_the_greatest_and_no_more_than_is_needed(seed):
+    joint, rows = instance(seed)
+    requirements = several(joint, seed)
+    shifts = requirements.shifts(rows)
+    each = [Requirements((one,)).shifts(rows) for one in requirements]
+    np.testing.assert_array_equal(shifts, np.max(each, axis=0))
+    flat = rows.reshape(6, -1)
+    shifted = requirements.shift(flat)
+    np.testing.assert_allclose(shifted.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(requirements.shifts(shifted) <= 1e-12, True)
+    for row, height in zip(flat, shifts, strict=True):
+        if height > 1e-6:  # a little less does not do
+            assert violation(requirements, (row + 0.999 * height)[None]) > 0.0
+        else:
+            assert violation(requirements, (row + height)[None]) <= 0.0
+
+
+def test_a_report_that_is_never_sent_stays_so():
+    joint, rows = instance(2)
+    rows[3] = 0.0
+    requirements = Requirements.of(privacy_region(joint, EVERYTHING), 0.5)
+    fixed = repair(rows.reshape(6, -1), requirements, 1e-6)
+    assert not fixed[3].any() and fixed[[0, 1, 2, 4, 5]].all()

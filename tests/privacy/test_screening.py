@@ -6,9 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, certify
-from skrldp.certificate import _leakage
-from skrldp.privacy import private_rows
-from skrldp.privacy import private_rows as _region
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.screening import screened_maxima
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
@@ -25,7 +22,8 @@ SETS = (
 )
 
 
-def instance(seed, a1=6, a2=4, b=5):
+def instance(seed, a1=6, a2=4, b=21):
+    """More than 600 pairs in all, which are screened by the ball of each secret."""
     rng = np.random.default_rng(seed)
     joint = JointDistribution(rng.geometric(0.02, (a1, a2)))
     rows = rng.dirichlet(np.full(b, rng.choice([0.3, 3.0, 100.0])), a1 * a2).T
@@ -58,14 +56,9 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
     joint, rows = instance(seed)
     region = privacy_region(joint, around)
     eps = np.full(30, eps) * (np.random.default_rng(seed).uniform(0.5, 1.5, 30) if differ else 1.0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private_rows, "_FEW_PAIRS", 0)  # screened by the ball of each secret
-        patch.setattr(_region, "_PAIRS", 2 * 30)  # two rows at a time
-        patch.setattr(_region, "_FIRST_PAIRS", 1)
-        shifts = region.shifts(rows, eps, rounding)
-        above = np.quantile(every_pair(region, rows, eps), 0.8)
-        found = region.worst(rows, eps, above=above, conditionals=True)
-    bounds = every_pair(region, rows, eps)
+    shifts, bounds = region.shifts(rows, eps, rounding), every_pair(region, rows, eps)
+    above = np.quantile(bounds, 0.8)
+    found = region.worst(rows, eps, above=above, conditionals=True)
     missing = (bounds + rounding * (1.0 + np.exp(eps))) / np.expm1(eps)
     needed = np.maximum(missing.max(axis=1), 0.0)
     assert np.all(shifts >= needed)  # by the margin
@@ -79,25 +72,31 @@ def test_screened_heights_are_those_of_all_pairs(seed, around, eps, differ, roun
     np.testing.assert_allclose(attained - np.exp(found.eps) * lost, found.bound, atol=1e-6)
 
 
-@settings(max_examples=6)
-@given(st.integers(0, 10**6), st.sampled_from(SETS))
-def test_the_proof_is_that_of_all_pairs(seed, around):
-    """However many pairs are looked at together, and however rows are cut into parts."""
-    joint, rows = instance(seed)
-    region = privacy_region(joint, around)
-    proofs = []
-    for first, pairs, few in ((1, 30, 0), (64, 1 << 20, 600)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_leakage, "_FIRST_PAIRS", first)
-            patch.setattr(_region, "_PAIRS", pairs)
-            patch.setattr(private_rows, "_FEW_PAIRS", few)
-            proofs.append(certify(rows, around, joint))
-    for proof in proofs:
-        assert every_pair(region, rows, np.full(30, proof.eps)).max() <= 1e-14
-        below = np.full(30, max(proof.eps_attained - 1e-9, 1e-12))
-        assert every_pair(region, rows, below).max() > 0.0
-        assert proof.eps - proof.eps_attained < 1e-7
-    assert proofs[0].eps == pytest.approx(proofs[1].eps, abs=1e-8)
+@settings(max_examples=8)
+@given(st.integers(0, 10**6), st.sampled_from(SETS), st.sampled_from([2, 21]))
+def test_the_proof_is_that_of_all_pairs(seed, around, n_reports):
+    """However many pairs are looked at together."""
+    joint, rows = instance(seed, b=n_reports)
+    region, proof = privacy_region(joint, around), certify(rows, around, joint)
+    assert every_pair(region, rows, np.full(30, proof.eps)).max() <= 1e-14
+    below = np.full(30, max(proof.eps_attained - 1e-9, 1e-12))
+    assert every_pair(region, rows, below).max() > 0.0
+    assert proof.eps - proof.eps_attained < 1e-7
+
+
+def test_many_rows_are_bounded_in_parts():
+    """A million pairs are too many for one step, and none is left out between two of them."""
+    rng = np.random.default_rng(0)
+    joint, rows = JointDistribution(np.ones((40, 2), int)), rng.random((700, 40, 2))
+    region = privacy_region(joint, RenyiSet(1.0, np.inf))
+    greatest, least = rows.max(axis=2), rows.min(axis=2)
+    expected = greatest.max(axis=1) - np.e * least.min(axis=1)
+    same = greatest.argmax(axis=1) == least.argmin(axis=1)  # no pair is of one secret alone
+    shifts = region.shifts(rows, np.ones(len(region.pairs[0])))
+    np.testing.assert_allclose(
+        shifts[~same], np.maximum(expected, 0.0)[~same] / np.expm1(1.0), rtol=1e-8, atol=1e-13
+    )
+    assert same.mean() < 0.2
 
 
 @given(st.integers(0, 10**6), st.integers(1, 9))
