@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from conftest import few_iterations
 from regions import lower
 
 from skrldp import PolyOptSanitizer, PrivacyLeakWarning
@@ -12,11 +13,11 @@ ROWS = [[s, u] for s in range(2) for u in range(3)]
 COUNTS = [120, 60, 90, 50, 140, 80]
 
 
-def fitted(cls, rows=ROWS, counts=COUNTS, **parameters):
-    """Fit a sanitizer of which no clock ends the design."""
+def fitted(cls, rows=ROWS, counts=COUNTS, n_iterations=2, **parameters):
+    """Fit a sanitizer whose design ends after few iterations, because any may be reported."""
     if cls is PolyOptSanitizer and "time_limit" not in parameters:
         parameters = lower(parameters)
-    with warnings.catch_warnings():
+    with few_iterations(n_iterations), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return cls(**parameters).fit(rows, sample_weight=counts)
 
