@@ -1,7 +1,8 @@
 """The first steps of docs/proofs.md on random instances, by routes that do not use them.
 
 What follows from them is tested on the package's own bounds, against brute force and convex
-solvers, in test_support.py, test_bounds.py, test_budgets.py, test_region.py and test_requirements.py.
+solvers, in test_support.py, test_bounds.py, test_budgets.py, test_region.py and
+test_requirements.py.
 """
 
 import numpy as np

@@ -1,7 +1,6 @@
 """Pairs that bounds of single secrets clear need no search: the results are those of all pairs."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
