@@ -158,7 +158,7 @@ def witnessed(sanitizer):
 def test_every_place_states_the_same_claims(tmp_path, monkeypatch):
     monkeypatch.setattr(report_module, "_WORK", 1 << 9)  # quick
     rng, seen = random.Random(5), []
-    for number in range(40):
+    for number in range(24):
         sanitizer, table = random_sanitizer(rng)
         with warnings.catch_warnings(), few_iterations(1):
             warnings.simplefilter("ignore")
