@@ -101,7 +101,8 @@ vertices: $(VENV)/.stamp-vertices
 imports: $(VENV)/.stamp-dev
 	$(VENV)/bin/lint-imports --no-logo --no-cache
 
-lint: imports
+# mypy reads the types of typer and duckdb, too.
+lint: $(VENV)/.stamp-cli imports
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
