@@ -118,7 +118,7 @@ def check_engine(make, at_hand=lambda frame: frame):
 
     narrow = records()[["s", "real"]]
     mechanism = GRRSanitizer(sensitive="s", random_state=0).fit(narrow)
-    for encode in ("symbol", "cells"):
+    for encode in ("symbol", "onehot", "cells"):
         reports = mechanism.set_params(encode=encode).transform(narrow)
         expected = FrequencyEstimator(mechanism).fit(reports)
         found = FrequencyEstimator(mechanism).fit(make(reports))

@@ -18,7 +18,7 @@ from skrldp import (
     SRRSanitizer,
     expected_std_error,
 )
-from skrldp.estimation import FrequencyEstimator, difference
+from skrldp.estimation import FrequencyEstimator
 
 TABLE = wide_table()
 
@@ -49,9 +49,6 @@ def test_without_noise_estimates_are_the_populations():
     medians = estimator.quantile("age", 0.5, by="job")
     expected = other.groupby("job")["age"].quantile(0.5, interpolation="lower")
     assert list(medians.estimate) == list(expected[[label for (label,) in medians.labels]])
-    one, two = medians.groups[:2]
-    less = medians.difference(one, two)
-    assert less.estimate.tolist() == [medians.estimate[0] - medians.estimate[1]]
     assert estimator.mean("age").estimate[0] == pytest.approx(other["age"].mean(), abs=1e-7)
 
 
@@ -95,21 +92,6 @@ def test_intervals_are_those_of_the_larger_of_two_errors():
         negative += (shares.unbiased[stated] < 0).sum()
         assert shares.estimate.min() >= 0 and shares.estimate.sum() == pytest.approx(1.0)
     assert negative >= 3
-
-
-def test_pooling_helps_and_agrees_with_one_block_alone():
-    sanitizer = fitted_blocks()
-    reports = sanitizer.transform(TABLE)
-    pooled = BlockEstimator(sanitizer).fit(reports).marginal("age")
-    own = reports[reports["block"] == 0]
-    alone = FrequencyEstimator(sanitizer.manifest_.mechanisms[0])
-    alone = alone.fit(own["report"].to_numpy()).marginal("age")
-    assert (pooled.std_error < alone.std_error).all()
-    only = BlockEstimator(sanitizer.manifest_).fit(own).marginal(["age", "home"])
-    single = FrequencyEstimator(sanitizer.manifest_.mechanisms[0])
-    single = single.fit(own["report"].to_numpy()).marginal(["age", "home"])
-    np.testing.assert_allclose(only.unbiased, single.unbiased, atol=0.02)
-    np.testing.assert_allclose(only.std_error, single.std_error, rtol=0.15)
 
 
 def test_a_block_without_reports_says_what_is_not_determined():
@@ -192,8 +174,6 @@ def test_columns_that_stand_in_no_block_together():
     estimator = BlockEstimator(fitted_blocks()).fit(fitted_blocks().transform(TABLE))
     with pytest.raises(ValueError, match=r"no block contains the columns .* with RakingWeights"):
         estimator.marginal(["age", "home", "job"])
-    with pytest.raises(ValueError, match="column 'wage' does not exist"):
-        estimator.marginal("wage")
     with pytest.raises(ValueError, match=r"not numeric.* give the column Knots or Bins"):
         estimator.mean("job")
     with pytest.raises(TypeError, match="fitted BlockSanitizer"):
@@ -234,25 +214,6 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
     np.testing.assert_allclose(q, best_q / best_q.sum(), atol=2e-3)
 
 
-def test_calibration_helps_where_the_population_moved():
-    sanitizer = clone(fitted_blocks()).set_params(random_state=1).fit(TABLE)
-    other = wide_table(6_000, seed=3, young=4.0)
-    own = RakingWeights(sanitizer, TABLE).fit(sanitizer.transform(other))
-    three = ["age", "home", "job"]  # together in no block
-
-    def shares(table, weights=None):
-        weights = np.ones(len(table)) if weights is None else weights
-        return pd.Series(weights).groupby([table[name].to_numpy() for name in three]).sum() / sum(
-            weights
-        )
-
-    truth = shares(other)
-    calibrated, public = shares(TABLE, own.weights_), shares(TABLE)
-    assert ((calibrated - truth) ** 2).sum() < 0.5 * ((public - truth) ** 2).sum()
-    assert 1 < own.effective_n_ < len(TABLE)
-    assert own.leakage_ >= 0.0
-
-
 def test_replicate_weights_vary_as_estimates_of_the_reports_do():
     """If the table hardly counts; 30 replicates are off by a third with probability 1e-2."""
     sanitizer = fitted_blocks()
@@ -268,10 +229,9 @@ def test_replicate_weights_vary_as_estimates_of_the_reports_do():
 # Each report counts nine times, so that its noise may look like reports of another mechanism.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:no distribution of records explains")
-@pytest.mark.parametrize("observe", ["all", "nonsensitive"])
-def test_leakage_is_that_of_the_worst_block_at_the_weights(observe):
+def test_leakage_is_that_of_the_worst_block_at_the_weights():
     """Those who see U alone leak S as well, and calibrated records have the secrets they had."""
-    sanitizer = fitted_blocks("singles", 4.0, AOptimalSanitizer(observe=observe))
+    sanitizer = fitted_blocks("singles", 4.0, AOptimalSanitizer(observe="nonsensitive"))
     other = wide_table(6_000, seed=3, young=4.0)
     reports = sanitizer.transform(other)
     own = RakingWeights(sanitizer, TABLE, strength=50.0).fit(reports)
@@ -302,33 +262,17 @@ def test_one_blocks_bound_on_the_leakage_is_that_of_its_reports_alone():
     assert 0.0 < own.leakage_at_most_ == alone.leakage_bound(0.05)
 
 
-def test_figures_of_two_blocks_are_of_the_same_reports():
-    """Means of an age that is in two blocks, one of which has homes as numbers."""
-    numbers = TABLE.assign(home=(TABLE["home"] == "here").astype(int))[["ill", "age", "home"]]
-    known = {"ill": KNOWN["ill"], "age": KNOWN["age"], "home": [0, 1]}
-    sanitizer = BlockSanitizer(2.0, base=SRRSanitizer(), sensitive="ill", categories=known)
-    sanitizer.set_params(random_state=0).fit(numbers)
-    estimator = BlockEstimator(sanitizer).fit(sanitizer.transform(numbers))
-    apart = difference(estimator.mean("age"), estimator.mean("home"))
-    assert apart.n_reports == estimator.n_reports_
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("public", "options", "message"),
     [
-        ({"strength": 0}, "strength"),
-        ({"random_state": None}, "repeatable"),
+        (TABLE, {"strength": 0}, "strength"),
+        (TABLE, {"random_state": None}, "repeatable"),
+        (TABLE[["ill", "age"]], {}, "lacks the column"),
     ],
 )
-def test_bad_calibration(options, message):
-    reports = fitted_blocks().transform(TABLE)
+def test_bad_calibration_is_refused(public, options, message):
     with pytest.raises(ValueError, match=message):
-        RakingWeights(fitted_blocks(), TABLE, **options).fit(reports)
-    with pytest.raises(ValueError, match="lacks the column"):
-        RakingWeights(fitted_blocks(), TABLE[["ill", "age"]]).fit(reports)
-    with pytest.raises(ValueError, match="n_replicates"):
-        fitted = RakingWeights(Manifest.from_json(fitted_blocks().manifest_.to_json()), TABLE)
-        fitted.set_params(strength=100.0).fit(reports).replicate_weights(0)
+        RakingWeights(fitted_blocks(), public, **options).fit(fitted_blocks().transform(TABLE))
 
 
 def test_reports_of_another_manifest_are_warned_of():

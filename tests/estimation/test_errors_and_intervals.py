@@ -1,4 +1,7 @@
-"""The statistic and its interval: weights, variances, Wilson, Fieller, bounded bias."""
+"""Estimates are unbiased or of bounded bias, and their intervals cover the truth as they say.
+
+The oracles are Wilson's, Fieller's and Newcombe's intervals, numerical derivatives, and solvers.
+"""
 
 from dataclasses import replace
 
@@ -85,8 +88,9 @@ def test_errors_are_the_spread_of_estimates(seed):
         assert found[y] == pytest.approx(slope[0] / step, rel=1e-3, abs=1e-4)
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (1, 5), (4, 1)])
-@pytest.mark.parametrize("entries", [(5.0, 2.0, 1.5, 1.0), (3.0, 1.0, 1.0, 1.0)])
+@pytest.mark.parametrize(
+    ("shape", "entries"), [((3, 4), (5.0, 2.0, 1.5, 1.0)), ((1, 5), (3.0, 1.0, 1.0, 1.0))]
+)
 def test_single_cells_of_four_numbers_are_as_those_of_the_matrix(shape, entries):
     a1, a2 = shape
     rng = np.random.default_rng(1)
@@ -266,10 +270,9 @@ def test_a_figure_that_few_reports_decide_gets_other_weights():
     assert np.isnan(kept.inference(Sample(channel.report, 2_000.0)).errors).all()
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_weights_of_bounded_bias_are_about_as_good_as_the_best(seed):
+def test_weights_of_bounded_bias_are_about_as_good_as_the_best():
     """No pair of standard error and bias, on a grid of the price, has a much shorter interval."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     channel = Channel(rng.dirichlet(np.full(8, 0.4), size=12).T, rng.dirichlet(np.full(12, 3.0)))
     chosen = WeightedStatistic.of(channel, np.eye(12)[:1]).with_bounded_bias(900)
     length = chosen.expected_lengths(900)[0]
@@ -295,18 +298,6 @@ def test_shares_and_their_complements_are_carried_by_as_many_reports():
         both = [WeightedStatistic.of(channel, own, g) for own in (c, g - c)]
         assert both[0].effective == pytest.approx(both[1].effective)
         assert both[0].public + both[1].public == pytest.approx(1.0)
-
-
-def test_no_weights_of_few_reports_of_a_symmetric_mechanism_are_better_than_the_whole_range():
-    """So none are looked for: those of the cones, for the same matrix, have no shorter interval."""
-    public = np.random.default_rng(0).dirichlet(np.full(12, 2.0))
-    widths = []
-    for is_symmetric in (True, False):
-        channel = Channel(grr(12, 0.5), public, is_symmetric=is_symmetric)
-        found = WeightedStatistic.of(channel, np.eye(12)).with_bounded_bias(60)
-        assert found.plain.is_weak(60).all()
-        widths.append(np.ptp(found.inference(Sample(channel.report, 60.0)).ends(0.95), axis=1))
-    assert (widths[0] == 1.0).all() and widths[1] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_points_of_few_reports_are_the_projection_of_the_unbiased_ones():
@@ -394,19 +385,6 @@ def test_sums_of_independent_figures_have_newcombes_interval():
 
 
 # -- surveys and strata ---------------------------------------------------------------------------
-
-
-def test_many_samples_have_the_intervals_of_each():
-    channel, rng = matrices(3)
-    g = np.array([[1.0, 1, 1, 0, 0, 0]])
-    for statistic in (
-        WeightedStatistic.of(channel, np.eye(6)),
-        WeightedStatistic.of(channel, g * rng.random(6), g),
-    ):
-        counts = rng.multinomial(300, channel.report, size=4).astype(float)
-        found = statistic.inference(Sample(counts / 300, 300.0)).ends(0.9)
-        for own, ends in zip(counts, found, strict=True):
-            assert statistic.inference(Sample.of_counts(own)).ends(0.9) == pytest.approx(ends)
 
 
 def test_strata_whose_sizes_are_given_vary_less():

@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 from fits_of_counts import DISTRIBUTION, TABLE, fit_counts, fit_distribution, grr, sanitizers
 
-from skrldp import FrequencyEstimator, GRRSanitizer, Mechanism, SRRSanitizer, SurveyDesign
+from skrldp import (
+    Bins,
+    BlockEstimator,
+    BlockSanitizer,
+    FrequencyEstimator,
+    GRRSanitizer,
+    Mechanism,
+    SRRSanitizer,
+    SurveyDesign,
+)
 from skrldp.estimation import PairedReports, difference, pooled, ratio
 from skrldp.estimation.channels import FourNumbers, StructuredChannel
 from skrldp.estimation.errors_and_intervals import combined_ends, ratio_ends
@@ -42,7 +51,7 @@ def by_hand(estimator, columns):
     return found
 
 
-@pytest.mark.parametrize("columns", [["a"], ["t", "a"], ["b", "a"], ["b", "s", "a", "t"]])
+@pytest.mark.parametrize("columns", [["t", "a"], ["b", "s", "a", "t"]])
 def test_marginals_add_up_cells(four_columns, columns):
     found = four_columns.marginal(columns)
     assert found.names == tuple(columns)
@@ -131,6 +140,102 @@ def test_noise_is_the_part_of_the_error_that_the_mechanism_adds(fitted):
         assert (own.std_error * scale) ** 2 == pytest.approx(
             raw.std_error**2 + (own.noise_error * scale) ** 2, rel=1e-3
         )
+
+
+KINDS = {  # what a column holds, and the dtypes of pandas that hold it
+    "whole numbers": ([6, 7, None], "Int64"),
+    "truth values": ([True, False, None], "boolean"),
+    "mixed": ([1, "a", None], "object"),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_frames_hold_the_categories_of_the_column(name):
+    """Of shares, in groups, and of several columns, with missing ones."""
+    values, dtype = KINDS[name]
+    public = pd.DataFrame(
+        {"s": ["no", "yes"] * 3, "u": pd.Series(values * 2, dtype=object), "w": [1, 2, 2] * 2}
+    )
+    sanitizer = GRRSanitizer(9.0, sensitive="s", categories="product", random_state=0).fit(public)
+    reports = sanitizer.transform(pd.concat([public] * 20))
+    estimator = FrequencyEstimator(sanitizer.mechanism_).fit(reports)
+    for options in ({"columns": "u"}, {"columns": "u", "by": "s"}, {"columns": ["w", "u"]}):
+        column = estimator.marginal(**options).to_frame()["u"]
+        assert column.dtype == dtype
+        assert {None if pd.isna(category) else category for category in column} == set(values)
+
+
+# -- order ----------------------------------------------------------------------------------------
+
+SIZES = ["small", "middle", "large"]  # not sorted by name
+
+
+@pytest.fixture(scope="module")
+def named_and_ranked():
+    """Estimators of the same reports, with names and with ranks for the sizes."""
+    rng = np.random.default_rng(0)
+    rank = np.where(rng.random(4000) < 0.05, -1, rng.choice(3, 4000, p=[0.2, 0.25, 0.55]))
+    estimators = []
+    for values in (pd.Categorical.from_codes(rank, SIZES, ordered=True), rank.astype(float)):
+        X = pd.DataFrame({"ill": np.arange(4000) % 2 == 0, "size": values})
+        X.loc[rank < 0, "size"] = None
+        sanitizer = GRRSanitizer(2.0, sensitive="ill", random_state=1).fit(X)
+        estimators.append(FrequencyEstimator(sanitizer).fit(sanitizer.transform(X)))
+    return estimators
+
+
+@pytest.mark.parametrize("q", [0.1, 0.4, 0.9])
+def test_ordered_categories_have_the_quantiles_of_their_ranks(named_and_ranked, q):
+    named, ranked = named_and_ranked
+    named, ranked = named.quantile("size", q, order=SIZES), ranked.quantile("size", q)
+    assert SIZES.index(named.estimate[0]) == ranked.estimate[0]
+    for level in (0.5, 0.999):
+        ends = [SIZES.index(end) for end in named.confidence_interval(level)[0]]
+        assert ends == ranked.confidence_interval(level)[0].tolist()
+
+
+@pytest.mark.parametrize("order", [SIZES[:2], [*SIZES, "small"], 3])
+def test_quantiles_of_names_need_their_order(named_and_ranked, order):
+    with pytest.raises(ValueError, match="from least to greatest, each once"):
+        named_and_ranked[0].quantile("size", 0.5, order=order)
+    with pytest.raises(ValueError, match=r"not numeric.*A mean is of numbers.*need their `order`"):
+        named_and_ranked[0].quantile("size", 0.5)
+
+
+def test_quantiles_of_bins_lie_between_their_edges():
+    """Also where the names sort differently, with open ends, by secret and of blocks."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"ill": rng.random(4000) < 0.5, "age": rng.integers(0, 200, 4000)})
+    bins = Bins([-np.inf, 9, 30, 100, np.inf])
+    categories = {"ill": [False, True], "age": bins}
+    options = {"sensitive": "ill", "categories": categories, "random_state": 0}
+    sanitizer = GRRSanitizer(4.0, **options).fit(X)
+    blocks = BlockSanitizer(4.0, base=GRRSanitizer(), **options).fit(X)
+    estimators = (
+        FrequencyEstimator(sanitizer).fit(sanitizer.transform(X)),
+        BlockEstimator(blocks).fit(blocks.transform(X)),
+    )
+    for q in (0.02, 0.1, 0.4, 0.9):
+        expected = np.clip(200 * q, 9, 100)  # the finite edge of an open bin
+        for estimator in estimators:
+            found = estimator.quantile("age", q), estimator.quantile("age", q, by="ill")
+            np.testing.assert_allclose(found[0].estimate, expected, atol=15)
+            np.testing.assert_allclose(found[1].estimate, expected, atol=25)
+    low, high = estimators[0].quantile("age", 0.44).confidence_interval()[0]
+    assert 60 < low < 88 < high < 110
+
+
+def test_estimates_come_in_the_order_that_is_declared():
+    """Although some combinations lack, so that the order must be read off the others."""
+    X = pd.DataFrame(
+        [(0, "x", "small"), (1, "x", "middle"), (0, "y", "middle"), (1, "y", "large")] * 3,
+        columns=["s", "u", "size"],
+    )
+    for dtype, order in (("object", sorted(SIZES)), (pd.CategoricalDtype(SIZES), SIZES)):
+        table = X.astype({"size": dtype})
+        sanitizer = GRRSanitizer(2.0, sensitive="s", random_state=0).fit(table)
+        shares = FrequencyEstimator(sanitizer).fit(sanitizer.transform(table)).marginal("size")
+        assert shares.labels == tuple((size,) for size in order)
 
 
 # -- differences and ratios -----------------------------------------------------------------------
@@ -243,15 +348,10 @@ def test_totals_are_shares_and_means_of_so_many_people():
     assert people.covariance() == pytest.approx(4e6 * shares.covariance())
     visits = groups.total({"yes": 10.0, "no": 30.0})
     assert visits.std_error == pytest.approx([30.0, 10.0] * groups.std_error)
-    assert visits.difference("no", "yes").estimate[0] == pytest.approx(
-        visits.estimate[0] - visits.estimate[1]
-    )
-    for size in (0, -3, np.inf, "9", None):
-        with pytest.raises(ValueError, match="must be a positive finite number"):
-            shares.total(size)
-    for size in (2_000, {"yes": 3}):
-        with pytest.raises(ValueError, match="Expected the number of people of each group"):
-            groups.total(size)
+    with pytest.raises(ValueError, match="must be a positive finite number"):
+        shares.total(0)
+    with pytest.raises(ValueError, match="Expected the number of people of each group"):
+        groups.total({"yes": 3})
 
 
 # -- the same persons twice -----------------------------------------------------------------------
@@ -342,26 +442,6 @@ def test_reports_are_counted_for_each_group_of_a_raw_column():
     assert found.to_frame()["n"].tolist() == Y["region"].value_counts().loc[["n", "s"]].tolist()
     gap = found.difference("n", "s")
     assert gap.std_error[0] == pytest.approx(np.hypot(*found.std_error))
-
-
-def test_survey_weights_of_those_who_report():
-    """Equal weights give the same figures; the error is that of the weighted shares."""
-    sanitizer = sanitizers()["srr"]
-    rng = np.random.default_rng(1)
-    report = sanitizer.mechanism_.matrix @ DISTRIBUTION.ravel()
-    Y = pd.DataFrame({"report": rng.choice(6, 2_000, p=report / report.sum()), "weight": 1.0})
-    plain = FrequencyEstimator(sanitizer.mechanism_).fit(Y[["report"]])
-    design = SurveyDesign(weights="weight")
-    even = FrequencyEstimator(sanitizer.mechanism_, survey=design).fit(Y)
-    assert even.mean(1).estimate == pytest.approx(plain.mean(1).estimate)
-    assert even.mean(1).std_error == pytest.approx(plain.mean(1).std_error, rel=1e-3)
-    Y["weight"] = np.where(rng.random(2_000) < 0.3, 3.0, 1.0)
-    heavy = FrequencyEstimator(sanitizer.mechanism_, survey=design).fit(Y)
-    shares = np.bincount(Y["report"], Y["weight"]) / Y["weight"].sum()
-    weighed = fit_counts(sanitizer.mechanism_, np.round(1e6 * shares))
-    assert heavy.mean(1).estimate == pytest.approx(weighed.mean(1).estimate, abs=1e-4)
-    with pytest.raises(ValueError, match="Omit sample_weight"):
-        FrequencyEstimator(sanitizer.mechanism_, survey=design).fit(Y, sample_weight=Y["weight"])
 
 
 def test_groups_of_a_surveys_reports_are_as_each_alone_and_vary_together():

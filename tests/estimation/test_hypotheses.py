@@ -1,4 +1,4 @@
-"""Score tests: independence, equal populations, drift from the public table."""
+"""Score tests keep their level: independence, equal populations, drift, reports of nobody."""
 
 import warnings
 
@@ -8,7 +8,7 @@ import pytest
 from fits_of_counts import grr
 from scipy.optimize import minimize
 from scipy.special import softmax
-from scipy.stats import chi2, chi2_contingency
+from scipy.stats import chi2, chi2_contingency, multinomial
 
 from skrldp import (
     FrequencyEstimator,
@@ -21,7 +21,7 @@ from skrldp import (
 )
 from skrldp.estimation import PairedReports, same_distribution_test
 from skrldp.estimation.channels import Channel
-from skrldp.estimation.hypotheses import HypothesisTest, _contrasts, _excess, drift_of
+from skrldp.estimation.hypotheses import HypothesisTest, _contrasts, _excess, contradicts, drift_of
 
 ROWS = pd.DataFrame(
     [(s, a, b) for s in (0, 1) for a in "xy" for b in (0, 1, 2)], columns=["ill", "a", "b"]
@@ -257,3 +257,41 @@ def test_leakage_elsewhere_is_between_the_bounds_and_said_as_it_is():
         assert ("may be unbounded" in words) == np.isinf(found.leakage_at_most)
         assert ("AllDistributions()" in words) == (found.leakage > 2.0)
     assert outside <= 6
+
+
+# -- reports that no distribution of records makes ------------------------------------------------
+
+
+def test_raw_records_are_told_from_reports():
+    X = np.array([["no", "rare"], ["no", "often"], ["yes", "rare"], ["yes", "often"]], dtype=object)
+    counts = [50, 100, 250, 600]
+    sanitizer = SRRSanitizer(eps=1.0, sensitive=0, random_state=0).fit(X, sample_weight=counts)
+    estimator = FrequencyEstimator(sanitizer.mechanism_, encode="cells")
+    with pytest.warns(UserWarning, match="no distribution of records explains") as said:
+        estimator.fit(X, sample_weight=counts)
+    assert said[0].filename == __file__
+    records = np.repeat(X, counts, axis=0)
+    estimator.fit(sanitizer.transform(records))  # no warning, which would be an error here
+
+
+@pytest.mark.parametrize("n", [1, 5, 12])
+def test_contradictions_are_rarely_false_at_every_number_of_reports(n):
+    """Exactly, over all counts, where symbols are rare, and at a distribution at the boundary."""
+    matrix = np.array([[0.9, 0.5], [0.0995, 0.499], [0.0005, 0.001]])
+    channel, report = Channel(matrix, np.array([0.01, 0.99])), matrix @ [1.0, 0.0]
+    for level in (0.2, 0.02):
+        alarms = 0.0
+        for first, second in np.ndindex(n + 1, n + 1):
+            counts = np.array([first, second, n - first - second], dtype=float)
+            if counts[2] >= 0.0 and contradicts(channel, counts, level):
+                alarms += multinomial.pmf(counts, n, report)
+        assert 0.0 < alarms <= level
+
+
+def test_thousands_of_rare_symbols_are_no_contradiction():
+    """A chi-squared approximation would see one in each of these samples."""
+    rng = np.random.default_rng(0)
+    matrix = np.vstack([0.9 * np.array([[0.8, 0.3], [0.2, 0.7]]), np.full((3_000, 2), 0.1 / 3_000)])
+    mechanism = Mechanism.from_matrix(matrix, (0, 1), (0,))
+    for n in (100, 10_000):  # a warning would be an error
+        fit(mechanism, rng.multinomial(n, mechanism.matrix @ [0.4, 0.6]))

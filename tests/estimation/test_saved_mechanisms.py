@@ -10,11 +10,9 @@ from skrldp import (
     FrequencyEstimator,
     IRSanitizer,
     LikelihoodRatioSet,
-    SRRSanitizer,
     SurveyDesign,
 )
 from skrldp.estimation import expected_std_error
-from skrldp.mechanism.manifest import read_json
 
 
 def people(n=1000, seed=0):
@@ -25,10 +23,6 @@ def people(n=1000, seed=0):
     work = rng.choice(["none", "part", "full"], n, p=[0.05, 0.15, 0.8])
     table = pd.DataFrame({"ill": ill, "age": age, "work": work})
     return table.assign(weight=rng.integers(1, 9, n) / 4)
-
-
-def of_records():
-    return SRRSanitizer(eps=1.0, sensitive="ill", random_state=0).fit(people()[["ill", "age"]])
 
 
 def of_survey():
@@ -63,7 +57,7 @@ def numbers_of(source, reports):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:respondents|those who")
-@pytest.mark.parametrize("design", [of_records, of_survey, of_blocks])
+@pytest.mark.parametrize("design", [of_survey, of_blocks])
 def test_estimates_are_the_same_bit_for_bit(design):
     sanitizer = design()
     if design is of_blocks:
@@ -73,7 +67,4 @@ def test_estimates_are_the_same_bit_for_bit(design):
         made = sanitizer.mechanism_
         reports = made.sample(np.random.default_rng(2).integers(0, made.shape[1], 700), 3)
         reports = reports.astype(np.int64)[:, None]
-    expected = numbers_of(sanitizer, reports)
-    assert numbers_of(made, reports) == expected
-    assert numbers_of(read_json(made.to_json()), reports) == expected
-    assert numbers_of(made.to_json(), reports) == expected
+    assert numbers_of(made.to_json(), reports) == numbers_of(sanitizer, reports)

@@ -80,12 +80,3 @@ def test_weights_that_reports_do_not_determine(grr):
     with pytest.warns(UserWarning, match="12 of 12 frequencies of features and label"):
         weights = estimate(blind, [600, 400]).to_training_data(FEATURES, "label")[2]
     assert weights.sum() == pytest.approx(1_000)
-
-
-def test_columns_are_named_once(grr):
-    fitted = estimate(grr.mechanism_, np.full(len(CELLS), 100))
-    assert list(fitted.to_training_data("age", "label")[0]) == ["age"]
-    with pytest.raises(ValueError, match="each once"):
-        fitted.to_training_data(["age", "label"], "label")
-    with pytest.raises(ValueError, match="name at least one column"):
-        fitted.to_training_data([], "label")
