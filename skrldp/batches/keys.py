@@ -140,7 +140,7 @@ class KeyVariable:
 
 @dataclass(frozen=True)
 class _KeyFunction:
-    """A key that a function returns, of which only the name is stored."""
+    """A key that a function returns; only its name is stored, because it may contain the key."""
 
     module: str
     name: str

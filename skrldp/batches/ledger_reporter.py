@@ -60,7 +60,8 @@ class LedgerReporter(Reporter):
     max_reports : int, default=1
         Maximum number of reports about each person in the ledger, over all designs and epochs.
     epoch : int, default=0
-        The round of reports, in increasing order. A new epoch means a new report about each person.
+        The round of reports, in increasing order. In a new epoch, each person who has reports left
+        makes a further one.
     eps : float, optional
         Maximum joint leakage of all reports about a person, in nats: a mechanism whose claims allow
         more is rejected. None accepts every finite bound.

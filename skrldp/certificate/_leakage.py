@@ -85,7 +85,7 @@ def _parts(blocks: Blocks, n_values: int) -> tuple[list[float], list[float]]:
 def least_provable(
     view: View, start: float, callback: Callable[[int], None] | None = None
 ) -> tuple[float, Pair | None]:
-    """Find the smallest ε >= start that the dual bound proves, by Dinkelbach steps from below.
+    """Find an ε >= start, nearly the smallest, that the dual bound proves, by Dinkelbach steps.
 
     Each step goes to the largest log-ratio among the worst conditionals found, which cannot exceed
     the true leakage; once that stalls, the trial ε increases by small, growing steps to cover

@@ -129,7 +129,7 @@ class Statement:
         return min((eps for _, _, eps in self.pairs), default=Fraction(0))
 
     def inside(self, part: list[int], s: int, eps: Fraction | None) -> int:
-        """Bound a side over a box from above: fill the largest cells to their bounds, add drift.
+        """Bound a side over a box from above: fill the worst cells up to their bounds.
 
         A conditional is e**-drift times one between the bounds, and the rest is unrestricted.
         """
@@ -210,7 +210,7 @@ class Sides:
         return self.known[s, eps]
 
     def left(self) -> list[tuple[int, int, Fraction]]:
-        """Return the pairs; none if all entries of the row differ by at most the smallest eps."""
+        """Return the pairs; none if no ratio of the row's entries exceeds e to the smallest eps."""
         is_flat = max(self.row) << BITS <= min(self.row) * odds(self.one.least_eps)[0]
         return [] if is_flat else self.one.pairs
 
@@ -358,7 +358,7 @@ def _codes(names: list[Any], several: bool, positions: list[int]) -> list[int]:
 
 
 def _checked_set(stated: Any, names: set[str]) -> None:
-    """Reject a set with unknown fields."""
+    """Reject a set with unknown fields, or without a rule or a beta."""
     known = set(stated) <= {"set", "n_records", *STATED[2:6], *names}
     _need(known and {"rule", "beta"} <= set(stated), "a set has an unchecked field.")
 

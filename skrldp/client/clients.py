@@ -306,7 +306,7 @@ class ReportLimit(SetOnce):
         Returns
         -------
         float
-            Their joint leakage, in nats.
+            Upper bound on their joint leakage, in nats.
 
         Raises
         ------
@@ -324,10 +324,10 @@ class ReportLimit(SetOnce):
         ----------
         digest : str
             Digest of the mechanism, in hexadecimal.
-        people : sequence of n str, bytes or int
+        persons : sequence of n str, bytes or int
             Whom the records are about.
         bound : float
-            What :meth:`check` returned.
+            The bound that :meth:`check` returned.
 
         Raises
         ------
@@ -555,7 +555,7 @@ class BlockClient(SetOnce):
     Attributes
     ----------
     manifest : Manifest
-        The loaded mechanism.
+        The loaded manifest.
     columns : tuple of (name, bool)
         The columns of a record, those of S first, and whether each is sensitive.
     """
@@ -594,7 +594,7 @@ class BlockClient(SetOnce):
         Returns
         -------
         block, report : int
-            Block and report, which may leave the device, and always together.
+            Block and report, which may leave the device, always together.
 
         Raises
         ------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class KeptRounding:
     """Draws that are functions of a key, a person, a column and its knots, for any mechanism.
 
-    Therefore an unchanged number of a person is rounded equally in every report.
+    Therefore a person's number is rounded to the same knot in every report, unless it changes.
     """
 
     def __init__(self, key: bytes, knots: Mapping[Any, Knots]) -> None:

@@ -66,7 +66,8 @@ class Mechanism:
         The weights, in one of three forms: the whole matrix, the columns of U's values alone, or
         four weights without a matrix (``form.blocks`` is then not None).
     claims : Claims or None
-        The proved claims about its privacy; None for mechanisms that no sanitizer made.
+        The claims about its privacy; None for mechanisms that no sanitizer made. Check
+        those of a mechanism from elsewhere with :func:`~skrldp.certificate.verify`.
     others : tuple or None
         For each column of U, the values that are reported as its value "other": True for all
         unknown values, a tuple of values, or None. None if no column has others.
@@ -143,7 +144,7 @@ class Mechanism:
             )
 
     def _shown_by_weights(self, claims: Claims, nonsensitive: set[Any]) -> Iterator[Claim]:
-        """Yield the claims that depend on the weights alone, with their exact leakage."""
+        """Yield the claims that depend on the weights alone, with leakage rounded downwards."""
         bound, given_u = map(inwards, leakage_over_all(self.form, len(self.secrets)))
         for stated in claims:
             if stated.known == "all" or (stated.known and {*stated.known} == nonsensitive):

@@ -87,7 +87,7 @@ class Layout:
         return flat[:, self.parts]
 
     def spread(self, rows: Floats) -> Floats:
-        """Give each secret its part of each row.
+        """Return each secret's part of each row.
 
         Shapes: `rows` (b, ...); returns (b, n_secrets, k).
         """
@@ -130,7 +130,7 @@ class Layout:
         return order, np.searchsorted(entries[order], np.arange(self.n_cells))
 
 
-# --- What every region can do: bound the worst pair of conditionals for each row ------------------
+# --- Every region bounds the worst pair of conditionals for each row ------------------------------
 
 
 # Maximum rows times pairs of secrets whose bounds are in memory: 2 megabytes for each array.
@@ -297,7 +297,7 @@ class Region(ABC):
         rounding: float = 0.0,
         callback: Callable[[int], None] | None = None,
     ) -> Floats:
-        """Find the smallest number that, added to all entries of a row, makes it private.
+        """Find a number for each row, close to the smallest, whose addition makes it private.
 
         Shapes: `rows` (b, ...); `eps` (n_pairs,); returns (b,).
         """
@@ -330,7 +330,8 @@ class Region(ABC):
     ) -> tuple[Floats, Floats | None]:
         """Bound pairs of parts, with worst conditionals of those whose bound exceeds a number.
 
-        If conditionals vary independently, the rough bounds are tight.
+        If conditionals vary independently, the rough bounds are returned, because they cannot be
+        improved.
         """
         if not conditionals:
             return pairs.bound, None
@@ -391,8 +392,7 @@ class Region(ABC):
         return upper[first, value] - odds_factor(eps) * lower[second, value]
 
 
-# --- Polytopes: one for each secret, independent of each other
-# ------------------------------------------
+# --- Polytopes: one for each secret, independent of each other ------------------------------------
 
 
 _MOST_BOX_VALUES = 6  # of U: a box may have a2 * 2**(a2 - 1) vertices, 192 here and 448 with 7
@@ -442,7 +442,7 @@ class PointRegion(Region):
 
     @property
     def means(self) -> PowerMeans | None:
-        """The means at the public distribution; None if it says nothing of some secret."""
+        """The means at the public distribution; None if a secret has no records."""
         power_means = PowerMeans(self.conditionals, np.ones(self.n_secrets), 1.0)
         return power_means if self.seen.all() else None
 
@@ -495,7 +495,7 @@ class LowerRegion(Region):
         return PowerMeans(np.where(free, self.conditionals, shares), total, 1.0)
 
     def vertices(self, secret: int) -> Floats:
-        """List the lower bounds with what is spare added to one value."""
+        """List the lower bounds with the remaining probability added to one value."""
         lower = self.lower[secret]
         return lower + max(1.0 - float(lower.sum()), 0.0) * np.eye(len(lower))
 
@@ -531,7 +531,7 @@ class LowerRegion(Region):
 class BoxRegion(Region):
     """Conditionals between lower and upper bounds (Entropy Proposition 1).
 
-    A share of each conditional, the spread, may be anything.
+    A share of each conditional, the spread, is unrestricted.
     """
 
     lower: Floats
@@ -616,7 +616,7 @@ class BoxRegion(Region):
 
 
 def common(region: Region) -> dict[str, Any]:
-    """Return what regions of all kinds have."""
+    """Return the fields that all kinds of regions have."""
     return {attribute.name: getattr(region, attribute.name) for attribute in fields(Region)}
 
 
@@ -629,7 +629,7 @@ def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats)
     return centre + np.minimum(share.min(axis=-1, keepdims=True), 1.0) * step
 
 
-# --- What a Rényi ball allows: each conditional alone, and all together ---------------------------
+# --- Regions of balls: each conditional in its own, or pairs that share a budget ------------------
 
 
 # Rows times pairs of secrets up to which all pairs are bounded at once, rather than only those that

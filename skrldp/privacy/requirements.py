@@ -35,7 +35,7 @@ class Requirement:
     cells: Indices | None = None
 
     def __post_init__(self) -> None:
-        """Limit ε to the largest value that weights can attain."""
+        """Cap ε at about the largest log-ratio of weights; a smaller ε is a stricter condition."""
         object.__setattr__(self, "eps", min(self.eps, MOST_EPS))
 
     @property
@@ -113,7 +113,7 @@ class Requirements:
         fit: Callable[[JointDistribution], FittedSet] | None = None,
         columns: Sequence[tuple[Any, bool]] = (),
     ) -> "Requirements":
-        """List the requested claims: a claim about the report alone, within known values, for all.
+        """List the requested claims: for the report alone, known columns, and all distributions.
 
         `columns` are the names of the claims' columns. Without `eps`, every bound is accepted.
         Regions are the tightest that proofs can use.
@@ -160,7 +160,7 @@ class Requirements:
 
     @property
     def joint(self) -> JointDistribution:
-        """The public distribution of S and U, where a claim is requested."""
+        """The public distribution of S and U; requires that a claim was requested."""
         joint = self.items[0].joint
         assert joint is not None
         return joint
@@ -267,7 +267,7 @@ class Requirements:
         return shifts
 
     def shift(self, rows: Floats) -> Floats:
-        """Raise rows until they satisfy the requirements, each as little as necessary.
+        """Raise rows until they satisfy the requirements, each by about as little as necessary.
 
         Shapes: `rows` (b, n_cells). Returns (b, n_cells): private rows of unit sum.
         """

@@ -19,7 +19,7 @@ _MARGIN = 1e-9
 
 
 def odds_factor(eps: float | Floats) -> Any:
-    """Return exp(ε), capped against overflow, which makes bounds too large."""
+    """Return exp(ε), capped against overflow; the cap can only raise upper bounds."""
     return np.exp(np.minimum(eps, LARGEST_EXPONENT))
 
 
@@ -52,8 +52,8 @@ class WorstPairs(Batch):
         return shifts_of(self.bound, self.eps)
 
 
-# Relative rounding error of combining two bounds. Twice as much would raise proved bounds by about
-# 1e-15.
+# Upper bound on the relative rounding error of combining two bounds. Twice as much would raise
+# proved bounds by about 1e-15.
 ROUNDING = 8.0 * np.finfo(float).eps
 
 # Cells of pairs that are examined closely at a time, which limits the memory. The two conditionals
@@ -110,7 +110,7 @@ class Screened:
         return _gaps(self.most[:, first], self.least[:, second], odds_factor(eps))
 
     def leakages(self, row: Indices, pair: Indices) -> Floats:
-        """Estimate the order in which entries leak, from the same bounds.
+        """Estimate how much entries leak, from the same bounds; only their order is used.
 
         Shapes: `row` and `pair` (m,); returns (m,).
         """
@@ -127,10 +127,9 @@ class Screened:
         above: float = -np.inf,
         conditionals: bool = False,
     ) -> tuple[WorstPairs, Booleans]:
-        """Bound some entries as closely as the region can.
+        """Bound given entries as closely as the region can.
 
-        Shapes: `row` and `pair` (m,); `eps` (m,). Returns `kept` (m,): which of the entries they
-        are.
+        Shapes: `row` and `pair` (m,); `eps` (m,). Also returns which entries are above, (m,).
         """
         first, second = (secret[pair] for secret in self.region.pairs)
         bound = _gaps(self.most[row, first], self.least[row, second], odds_factor(eps))
@@ -151,7 +150,7 @@ class Screened:
 
 
 def _gaps(upper: Floats, minus_lower: Floats, factor: Floats) -> Floats:
-    """Bound the difference of the first and the second."""
+    """Bound max R·v of the first minus the factor times min R·v of the second, rounded upwards."""
     gaps = upper + factor * minus_lower
     gaps += ROUNDING * (np.abs(upper) + factor * np.abs(minus_lower))
     gaps[np.isnan(gaps)] = np.inf  # these have no bound

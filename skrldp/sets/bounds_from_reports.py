@@ -26,7 +26,7 @@ from scipy.special import chdtri, log_ndtr
 from skrldp._typing import Booleans, Floats, Indices
 from skrldp.claims import UNITS, Around, BoxBounds
 from skrldp.joint import CountedReports, JointDistribution
-from skrldp.sets.fitted_sets import UNSEEN, Box, ConditionalsSet, DivergenceLimit, FittedSet
+from skrldp.sets.fitted_sets import UNSEEN, Box, ConditionalsSet, FittedSet
 
 # Bounds are multiples of 1/UNITS. Twice as many take twice the time and narrow one by 0.00006.
 # Units from one coarse hypothesis to the next. The coarse tests only locate where the fine ones
@@ -240,8 +240,8 @@ class BoxSet(FittedSet):
     """The distributions whose conditionals of U lie between bounds; the marginal of S is free.
 
     With drift δ, a conditional is a mixture: e^{−δ} times a conditional between the bounds, and the
-    remaining 1 − e^{−δ} of any distribution. So no probability of a value given a secret has fallen
-    by more than the factor e^{−δ}.
+    remaining 1 − e^{−δ} of any distribution. Equivalently, since the reports were
+    sent, no probability of a value given a secret has fallen below e^{−δ} times its earlier value.
 
     Parameters
     ----------
@@ -346,10 +346,6 @@ class BoxSet(FittedSet):
             "private reports bound U given S, not S, so they make no set for the worst expected "
             "distance: pass utility_uncertainty=RenyiBall(alpha=1, radius=...), 0 for none."
         )
-
-    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Return no bounds, because the set does not limit divergences."""
-        return []
 
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
         """Return the stated probability: bounds from reports need no simulated tables."""

@@ -23,7 +23,7 @@ from skrldp.claims_in_words import describe
 from skrldp.joint import JointDistribution
 from skrldp.support_function import bisect, divergence, pull_in
 
-REGIONS = ("joint", "product", "box", "lower")  # tolerance of designs relative to a set
+REGIONS = ("joint", "product", "box", "lower")  # how closely a design's constraints follow a set
 
 # Share of records that stands for the limit 0, at which a secret without records may have any
 # conditional at no cost. It changes a divergence by about as much, in proportion to its size.
@@ -58,16 +58,6 @@ def _digest(covariance: Floats | None) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class DivergenceLimit:
-    """An upper bound on the divergence from the public distribution over a group of cells."""
-
-    cells: Indices  # (k,), indices of the cells in the flattened table
-    centre: Floats  # (k,), their public distribution, of unit sum
-    alpha: float  # order of the divergence; 1 unless the cells are all cells
-    radius: float  # the bound, in nats
-
-
-@dataclass(frozen=True, eq=False)
 class Box:
     """Bounds of the conditionals of each secret, of which a share is unrestricted."""
 
@@ -99,8 +89,9 @@ class FittedSet(ABC):
     r"""A set of distributions of (S, U) around a public one.
 
     Privacy compares two conditionals of U at a time, so designs and proofs need the region of any
-    two of them. For every set this region is a ball: with the marginal w of S, a conditional R of a
-    secret uses part of a budget, at order 1 the part :math:`w_s D(\hat P_{U|s} \| R)`. Each
+    two of them. For every set but :class:`~skrldp.sets.bounds_from_reports.BoxSet`, which bounds
+    each conditional separately, this region is a ball: with the marginal w of S, a conditional R of
+    a secret uses part of a budget, at order 1 the part :math:`w_s D(\hat P_{U|s} \| R)`. Each
     conditional uses at most its *single budget*, and two together use at most the *pair budget*.
     The set of all distributions has infinite budgets, and the public distribution alone has budgets
     of zero.
@@ -111,7 +102,8 @@ class FittedSet(ABC):
         Order of the divergence.
     rule : str or None
         How the budgets were computed: ``"chi2"``, ``"asymptotic"``, ``"finite-sample"``,
-        ``"survey"`` or ``"given"``; None for all distributions.
+        ``"survey"``, ``"given"``, ``"reports"`` or ``"reports-asymptotic"``; None for all
+        distributions.
     beta : float or None
         Probability that a set made by this rule misses the true distribution; None for given radii
         and for all distributions.
@@ -210,10 +202,6 @@ class FittedSet(ABC):
     @abstractmethod
     def ball_beside(self) -> tuple[dict[str, Any], float]:
         """Parameters of the corresponding RenyiBall, and the addition to its radius."""
-
-    @abstractmethod
-    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Return the limits on single conditionals, or on all cells, as bounds on divergences."""
 
     @abstractmethod
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
@@ -371,13 +359,6 @@ class RenyiSet(FittedSet):
         """Return the parameters of the ball itself."""
         return {"alpha": self.alpha, "radius": self.radius}, 0.0
 
-    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Limit the divergence over all cells."""
-        if self.is_everything:
-            return []
-        centre = joint.probabilities.ravel()
-        return [DivergenceLimit(np.arange(len(centre)), centre, self.alpha, self.radius)]
-
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
         """Share of tables whose ball misses the distribution with these weights."""
         truth = (weights / weights.sum()).ravel()
@@ -456,10 +437,9 @@ class RenyiSet(FittedSet):
 class ConditionalsSet(FittedSet):
     r"""The distributions whose conditionals are near the public ones, singly and in pairs.
 
-    With the public marginal w of S and :math:`k_s = w_s D(\hat P_{U|s} \| R_s)`, the set has all
-    distributions with :math:`k_s \le b_1 + w_s\delta` for each secret and
-    :math:`k_s + k_t \le b_2 + (w_s + w_t)\delta` for every pair of secrets. The marginal of S is
-    unrestricted.
+    With the public marginal w of S and :math:`k_s = w_s D(\hat P_{U|s} \| R_s)`, the set contains
+    all distributions with :math:`k_s \le b_1 + w_s\delta` for each secret and :math:`k_s + k_t \le
+    b_2 + (w_s + w_t)\delta` for every pair of secrets. The marginal of S is unrestricted.
 
     Parameters
     ----------
@@ -475,7 +455,8 @@ class ConditionalsSet(FittedSet):
     Raises
     ------
     ValueError
-        If a number is negative or NaN, or the pair budget is smaller than the single budget.
+        If a number is negative or NaN, the drift is infinite, or the pair budget is smaller than
+        the single budget.
 
     Examples
     --------
@@ -567,20 +548,6 @@ class ConditionalsSet(FittedSet):
             return {"alpha": 1.0, "radius": self.pair}, self.drift
         rule = "chi2" if self.rule in ("asymptotic", "survey") else "finite-sample"
         return {"alpha": 1.0, "radius": rule, "beta": self.beta}, self.drift
-
-    def limits(self, joint: JointDistribution) -> list[DivergenceLimit]:
-        """Limit the divergence of each conditional alone; the limits on pairs are stronger."""
-        weights, n_values = self.secret_weights(joint), joint.conditionals.shape[1]
-        budgets = self.single_budgets(weights)
-        return [
-            DivergenceLimit(
-                s * n_values + np.arange(n_values),
-                joint.conditionals[s],
-                1.0,
-                float(budgets[s] / weights[s]),
-            )
-            for s in np.flatnonzero(np.isfinite(budgets) & (weights > 0))
-        ]
 
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:
         """Share of tables whose set misses the conditionals with these weights."""

@@ -237,11 +237,11 @@ class LikelihoodRatioSet(BaseEstimator):
     r"""Confidence set of the conditionals of U, from likelihood-ratio tests of singles and pairs.
 
     With :math:`N_s` public records of the secret s, the log likelihood ratio of the public
-    conditional against another one, R, is :math:`G_s(R) = N_s D(\hat P_{U|s} \| R)`. The set has
-    all distributions with :math:`G_s \le c_1` for each secret, and :math:`G_s + G_t \le c_2` for
-    every pair of secrets. The marginal of S is unrestricted, because the privacy of a mechanism
-    does not depend on it. The set therefore makes a weaker statement than a ball of joint
-    distributions, and is much smaller if there are many secrets.
+    conditional against another one, R, is :math:`G_s(R) = N_s D(\hat P_{U|s} \| R)`. The set
+    contains all distributions with :math:`G_s \le c_1` for each secret, and :math:`G_s + G_t \le
+    c_2` for every pair of secrets. The marginal of S is unrestricted, because the privacy of a
+    mechanism does not depend on it. The set therefore limits fewer quantities than a ball of joint
+    distributions, so its conditionals are much closer to the public ones if there are many secrets.
 
     Parameters
     ----------
@@ -251,19 +251,19 @@ class LikelihoodRatioSet(BaseEstimator):
         the way that ``joint.alphabet == "frequent"`` states.
     radius : {"finite-sample", "asymptotic"} or float, default="finite-sample"
         ``"finite-sample"`` is valid for every number of records and every distribution, with proved
-        constants (docs/proofs.md). ``"asymptotic"`` is their limit for many records in each cell,
-        about 1.2 to 1.6 times smaller; `fit` warns if rare cells make it miss more often than
-        ``beta``. For surveys it is corrected for the design. A number is the radius of the ball
-        that any two conditionals share, in nats of the joint distribution: :math:`w_s D_s + w_t
-        D_t` is at most the radius, with the public probabilities w of the secrets (for surveys,
-        their shares of the records). ``beta`` is then not used.
+        constants (docs/proofs.md). ``"asymptotic"`` uses the limiting distribution for many records
+        in each cell, so that its bounds are about 1.2 to 1.6 times smaller; `fit` warns if rare
+        cells make it miss more often than ``beta``. For surveys it is corrected for the design. A
+        number is the radius of the ball that any two conditionals share, in nats of the joint
+        distribution: :math:`w_s D_s + w_t D_t` is at most the radius, with the public probabilities
+        w of the secrets (for surveys, their shares of the records). ``beta`` is then not used.
     drift : float, default=0.0
         For a population that may have changed since the public records were taken: by how many nats
         the divergence of the public conditional from the present one may exceed the bound without
         drift, for each secret. It is sufficient that no probability of a value given a secret has
         fallen by more than a factor of :math:`e^\delta`. The set then has :math:`G_s \le c_1 +
-        N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`. If some columns are known, the
-        same is assumed for each secret at each combination of their values. For both it is
+        N_s\delta` and :math:`G_s + G_t \le c_2 + (N_s + N_t)\delta`. With ``known=``, the same is
+        assumed for each secret at each combination of the known columns' values. For both it is
         sufficient that no probability of a value given a secret has changed by more than a factor
         of :math:`e^{\delta/2}`, up or down.
     region : {"joint", "product", "box", "lower"}, default="joint"
@@ -276,8 +276,8 @@ class LikelihoodRatioSet(BaseEstimator):
     ----------
     single_, pair_ : float
         The bounds :math:`c_1` and :math:`c_2` of the log likelihood ratios, in nats: for a given
-        radius the radius times the number of public records; infinite if all distributions are
-        inside. Set on the copy that a fitted sanitizer keeps.
+        radius the radius times the number of public records; infinite if the set contains all
+        distributions. Set on the copy that a fitted sanitizer keeps.
     lower_, upper_ : array of shape (a1, a2)
         Set instead of these if private reports replace the public table: the bounds of the
         probability of each value given each secret.
