@@ -54,9 +54,7 @@ def log_p(source, shape, secret, value, theta, is_upper):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("matrix", "shape"), [(response(6), (2, 3)), (lopsided(6, 5, 0), (3, 2)), (response(4), (1, 4))]
-)
+@pytest.mark.parametrize(("matrix", "shape"), [(lopsided(6, 5, 0), (3, 2)), (response(4), (1, 4))])
 def test_bounds_stop_where_the_definition_does(matrix, shape):
     truth = np.random.default_rng(1).dirichlet(np.ones(shape[0] * shape[1]))
     source = CountedReports(matrix, np.random.default_rng(2).multinomial(4_000, matrix @ truth))
@@ -73,7 +71,7 @@ def test_bounds_stop_where_the_definition_does(matrix, shape):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("matrix", "n"), [(lopsided(4, 3, 3), 40), (response(4)[[0, 1, 2]], 6)])
+@pytest.mark.parametrize(("matrix", "n"), [(lopsided(4, 3, 3), 24), (response(4)[[0, 1, 2]], 6)])
 def test_no_bound_is_wrong_more_often_than_it_says(matrix, n):
     """Exactly: each possible count of the reports, weighted with its probability."""
     matrix = matrix / matrix.sum(axis=0)
@@ -86,7 +84,7 @@ def test_no_bound_is_wrong_more_often_than_it_says(matrix, n):
     ]
     lower, upper = np.array(boxes).swapaxes(0, 1) / UNITS
     rng, worst = np.random.default_rng(0), 0.0
-    for _ in range(300):
+    for _ in range(150):
         truth = rng.dirichlet(np.full(4, rng.choice([0.1, 1.0, 10.0]))).reshape(2, 2)
         chance = multinomial.pmf(kinds, n, matrix @ truth.ravel())
         conditional = truth / truth.sum(axis=1, keepdims=True)
@@ -134,7 +132,7 @@ def test_a_box_contains_its_corners_and_mixtures_with_anything(spread):
     rng, contained = np.random.default_rng(3), []
     lower, upper = np.array([0.1, 0.2, 0.0]), np.array([0.5, 0.6, 0.3])
     box = Box(lower[None], upper[None], spread)
-    for conditional in rng.dirichlet([2.0, 2.0, 1.0], 300):
+    for conditional in rng.dirichlet([2.0, 2.0, 1.0], 120):
         of_box = [(x, y) for x, y in zip((1 - spread) * lower, (1 - spread) * upper, strict=True)]
         free = [(0.0, 1.0)] * 3
         sums = np.vstack([np.hstack([np.eye(3), np.eye(3)]), [1.0] * 3 + [0.0] * 3])
@@ -143,7 +141,7 @@ def test_a_box_contains_its_corners_and_mixtures_with_anything(spread):
         )
         contained.append(found.status == 0)
         assert box.contains(conditional[None])[0] == contained[-1]
-    assert 30 < sum(contained) < 270
+    assert 12 < sum(contained) < 108
 
 
 def test_drift_admits_a_share_of_any_distribution():

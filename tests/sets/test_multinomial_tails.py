@@ -8,6 +8,7 @@ import pytest
 from conftest import ROOT
 from scipy.special import gammaln, xlogy
 from scipy.stats import chi2
+from small_multinomials import outcomes
 
 from skrldp.sets import tails as kept
 
@@ -63,24 +64,6 @@ def test_moments_are_hardly_above_what_search_finds(least, sizes):
     assert ratio.max() <= 1.013
 
 
-def multinomials(cells_, size):
-    """All outcomes, a row each, and the logarithms of how many orders they have."""
-    outcomes = [
-        np.diff([-1, *bars, size + cells_ - 1]) - 1
-        for bars in itertools.combinations(range(size + cells_ - 1), cells_ - 1)
-    ]
-    counts = np.array(outcomes)
-    return counts, gammaln(size + 1) - gammaln(counts + 1).sum(axis=1)
-
-
-def exact_tail(counts, orders, size, distribution):
-    """The statistic's values, rising, and the probability of each or more."""
-    chance = np.exp(orders + counts @ np.log(distribution))
-    g = (xlogy(counts, counts / size) - counts * np.log(distribution)).sum(axis=1)
-    rising = np.argsort(g)
-    return np.maximum(g[rising], 0.0), chance[rising][::-1].cumsum()[::-1]
-
-
 @pytest.mark.parametrize(
     ("steps", "sizes"), [(1, (1, 2, 3, 7, 20, 40)), (2, (1, 2, 5, 12, 30)), (3, (1, 2, 4, 9, 16))]
 )
@@ -89,14 +72,16 @@ def test_tails_bound_small_multinomials(steps, sizes):
     rng = np.random.default_rng(0)
     bound, closest = kept.tail_bound(steps, 0), 0.0
     for size in sizes:
-        counts, orders = multinomials(steps + 1, size)
+        every = outcomes(steps + 1, size)
         skewed = [
             np.append(p, rest) for p in SKEWED for rest in [(1.0 - p) / steps * np.ones(steps)]
         ]
         drawn = rng.dirichlet(np.full(steps + 1, 0.4), size=30).clip(1e-9)
         for distribution in (*skewed, *(drawn / drawn.sum(axis=1, keepdims=True))):
-            g, tail = exact_tail(counts, orders, size, distribution)
-            ratio = tail / bound(g * (1.0 - 1e-12))
+            chance, g = every.statistics(distribution)
+            rising = np.argsort(g)
+            tail = chance[rising][::-1].cumsum()[::-1]  # the probability of each or more
+            ratio = tail / bound(np.maximum(g[rising], 0.0) * (1.0 - 1e-12))
             assert ratio.max() <= 1.0 + 1e-9
             closest = max(closest, ratio[tail < 0.2].max(initial=0.0))
     assert closest > 0.3

@@ -99,22 +99,6 @@ def test_what_is_handed_out_keeps_both_budgets_and_attains(seed, k, log_radius, 
     assert np.all(each.sum(axis=1) <= radius * (1 + 1e-9))
 
 
-@settings(max_examples=40)
-@given(seed=st.integers(0, 10_000), k=st.integers(2, 6), log_radius=st.floats(-9.0, 1.0))
-def test_the_two_ends(seed, k, log_radius):
-    """Singles as large as the shared budget do not limit; ones of half of it share nothing."""
-    q, p, weight = instance(seed, k)
-    radius = float(np.exp(log_radius))
-    ball = q[None], p[None], weight[None], 1.0, radius
-    free = support(*ball).bound[0]
-    loose = support(*ball, np.full((1, 2), radius)).bound[0]
-    assert loose == pytest.approx(free, rel=1e-9)
-    apart = support(*ball, np.full((1, 2), radius / 2.0)).bound[0]
-    each = sum(alone(q[i], p[i], weight[i], radius / 2.0)[0] for i in (0, 1))
-    assert apart == pytest.approx(each, rel=1e-9, abs=1e-12)
-    assert apart <= free + 1e-9 * abs(free) + 1e-12
-
-
 @settings(max_examples=100)
 @given(
     logs=st.tuples(st.floats(-700.0, 5.0), st.floats(-700.0, 5.0)),

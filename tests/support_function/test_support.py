@@ -24,12 +24,13 @@ from scipy.optimize import minimize_scalar
 
 from skrldp.support_function import (
     divergence,
+    log_mean_exp,
     pull_in,
     support,
     worst_conditionals,
 )
 
-ALPHAS = (0.5, 0.55, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0)
+ALPHAS = (0.5, 0.55, 0.7, 1.0, 2.0, 4.0)
 
 
 def instance(seed, families, k, zeros=False, secrets=3):
@@ -107,8 +108,7 @@ def test_no_random_distribution_beats_the_bound(alpha, radius, zeros):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.2, 0.3, 0.45])
-@pytest.mark.parametrize("radius", [1e-3, 0.1, 0.8])
+@pytest.mark.parametrize(("alpha", "radius"), [(0.2, 0.1), (0.3, 1e-3), (0.45, 0.8)])
 def test_one_secret_works_below_one_half(alpha, radius):
     for seed in (1, 2):
         joint, q = instance(seed, 1, 4, zeros=seed == 2)
@@ -177,7 +177,7 @@ def least_dual(q, joint, alpha, radius):
 
 @pytest.mark.parametrize(
     ("alpha", "families", "radius"),
-    pairwise([0.55, 0.7, 0.9, 1.0, 1.1, 1.5, 2.0, 3.0, 4.0], [1, 2], [0.003, 0.08, 0.9]),
+    pairwise([0.55, 0.7, 0.9, 1.0, 1.1, 2.0, 4.0], [1, 2], [0.003, 0.08, 0.9]),
 )
 def test_is_the_least_of_the_dual_expressions(alpha, families, radius):
     rng = np.random.default_rng(3)
@@ -213,8 +213,7 @@ def test_zero_cells_of_small_secrets_near_one_half(alpha, radius):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("families", [1, 2])
+@pytest.mark.parametrize(("alpha", "families"), [*pairwise(ALPHAS, [1, 2])])
 def test_distributions_are_inside_and_attain_the_bound(alpha, families):
     rng = np.random.default_rng(4)
     for seed in range(25):
@@ -234,7 +233,7 @@ def test_distributions_are_inside_and_attain_the_bound(alpha, families):
 
 @pytest.mark.parametrize(
     ("alpha", "seed", "k", "radius"),
-    [(0.5, 58, 5, 0.03), (0.5, 70, 5, 0.03), (0.5, 70, 5, 0.4), (0.5, 148, 2, 0.4)],
+    [(0.5, 58, 5, 0.03), (0.5, 148, 2, 0.4)],
 )
 def test_distributions_where_the_maximum_is_on_zero_cells(alpha, seed, k, radius):
     joint, q = instance(seed, 2, k, zeros=True)
@@ -267,7 +266,7 @@ def test_distributions_pulled_in_are_inside(seed, alpha, log_radius, families, z
     many = np.broadcast_to(p, distributions.shape), np.broadcast_to(weight, distributions.shape[:2])
     found = pull_in(distributions, *many, alpha, radius)
     taken = (weight * cost(p, found, alpha)).sum(axis=1)
-    assert np.all(taken <= limit * (1 + 1e-9) + 1e-15)
+    assert np.all(taken <= limit * (1 + 1e-12) + 1e-15)
     before = (weight * cost(p, distributions, alpha)).sum(axis=1)
     inside = before < limit * (1 - 1e-9)
     np.testing.assert_array_equal(found[inside], distributions[inside])
@@ -279,6 +278,23 @@ def test_distributions_pulled_in_are_inside(seed, alpha, log_radius, families, z
         with np.errstate(divide="ignore"):
             expected = np.minimum(1.0, limit / before)
         np.testing.assert_allclose(share, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("over", [1e-12, 1e-5, 5e-4, 0.1])
+def test_what_is_a_little_outside_is_pulled_in(alpha, over):
+    """Not the least excess over the budget passes: a witness must be in the set."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        joint, _ = instance(seed, 2, 4)
+        p, weight = parts(joint, 2)
+        outside = rng.dirichlet(np.full(4, 0.3), 2) * 0.98 + 0.005
+        limit = (weight * cost(p, outside, alpha)).sum() / (1.0 + over)
+        sign = np.sign(alpha - 1.0)
+        radius = limit if alpha == 1.0 else np.log1p(sign * limit) * alpha / (alpha - 1.0)
+        found = pull_in(outside[None], p[None], weight[None], alpha, radius)[0]
+        assert (weight * cost(p, found, alpha)).sum() <= limit * (1.0 + 1e-12)
+        np.testing.assert_allclose(found, outside, atol=3.0 * over)
 
 
 def test_divergence_is_entropy_21():
@@ -311,8 +327,13 @@ def test_divergence_is_entropy_21():
 # (e) The corners
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("radius", [1e-6, 0.1, 5.0])
+def test_powers_of_any_size():
+    log_mean, shares = log_mean_exp(np.array([[800.0, 0.0]]), np.array([[0.5, 0.5]]))
+    assert log_mean == pytest.approx(800.0 - np.log(2.0))
+    np.testing.assert_allclose(shares, [[1.0, 0.0]], atol=1e-300)
+
+
+@pytest.mark.parametrize(("alpha", "radius"), pairwise(ALPHAS, [1e-6, 0.1, 5.0]))
 def test_what_needs_no_search(alpha, radius):
     joint, _ = instance(1, 2, 4)
     constant = np.array([[0.3] * 4, [-0.7] * 4])
@@ -363,8 +384,8 @@ def test_continuous_at_alpha_one(families, gap):
     ("alpha", "radius"),
     [
         (alpha, radius)
-        for place, alpha in enumerate([*ALPHAS, 20.0, 1.0 - 1e-8, 1.0 + 1e-8])
-        for radius in ((1e-12, 1.0, 1e3), (1e-9, 1e-3, 30.0))[place % 2]
+        for alpha in (0.5, 0.7, 1.0, 2.0, 20.0, 1.0 - 1e-8, 1.0 + 1e-8)
+        for radius in (1e-12, 1e-3, 1e3)
     ],
 )
 def test_finite_and_sane_at_the_extremes(alpha, radius):
