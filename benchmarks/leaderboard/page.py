@@ -47,7 +47,7 @@ WANTED = {
     "model_log_loss": ("log-loss of a model", False),
     "information": ("information, of H(X)", True),
     "information_u": ("information, of H(U)", True),
-    "readable": ("U read rightly", True),
+    "readable": ("U guessed correctly", True),
 }
 
 
@@ -107,13 +107,13 @@ def percent(value):
 
 
 def table(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+    first, *others = ("| " + " | ".join(map(str, line)) + " |" for line in (head, *rows))
+    return "\n".join([first, "|" + "---|" * len(head), *others])
 
 
 def summary(results, names, eps=1.0, detailed=False):
     """Medians over the tasks: what an approach gives, and what it leaks."""
-    head = ["approach", "ε is about", "U × raw", "S × U × raw", "U is right", "ε, true"]
+    head = ["approach", "ε protects", "U × raw", "S × U × raw", "U guessed", "ε, true"]
     if detailed:
         head += ["of H(X)", "knows a column", "two reports"]
     rows = []
@@ -195,7 +195,7 @@ def wide(results):
             shown += [f"{row[one]:.3f}".replace("inf", "–") for one in ("error_u", "error_pairs")]
             shown += [nats(row["eps_proven"]), nats(row["eps_true"])]
             rows.append([*shown, times(row["seconds"])])
-    head = ["approach", "ε is about", "columns", "pairs", "proven ε", "ε, true"]
+    head = ["approach", "ε protects", "columns", "pairs", "proven ε", "ε, true"]
     return table([*head, "seconds"], rows)
 
 
@@ -245,7 +245,7 @@ COLOURS = {
 
 
 def plot(results, path):
-    """Errors against ε, and what is read rightly against what leaks."""
+    """Errors against ε, and how often U is guessed correctly against the leakage."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -287,9 +287,9 @@ def plot(results, path):
         )  # fmt: skip
     right.axvline(1.0, color="black", linewidth=0.5)
     right.set(xlabel="ε at the true distribution, asked for 1 (4: or more)", xlim=(0, 5))
-    right.set_ylabel("U read rightly from a report")
+    right.set_ylabel("U guessed correctly from a report")
     handles = [plt.Line2D([], [], marker="o", ls="", color=c, label=p) for p, c in COLOURS.items()]
-    title = "What ε is about"
+    title = "What ε protects"
     figure.legend(
         handles=handles, loc="outside upper center", ncols=4, fontsize=7, title=title,
         title_fontsize=7, frameon=False,
