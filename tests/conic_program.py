@@ -15,9 +15,8 @@ above iff there are :math:`g_u \le x_u^\theta m^{1-\theta}` with :math:`\sum_u p
 (for :math:`0 < \theta < 1`; other orders alike).
 
 All is homogeneous of degree one in (q, λ, m, g) and has coefficients of order one, so that a
-residual of the solver amounts to an equal change of the mechanism. The form that ISIT prints has
-the squares of joint probabilities inside the cones: there, a residual of 1e-8 may be a change by
-1e-2, and "optimal" says little (``published_conic.py`` has it, for comparison).
+residual of the solver amounts to an equal change of the mechanism. In the form that ISIT prints,
+with the squares of joint probabilities inside the cones, 1e-8 may become a change by 1e-2.
 """
 
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ from skrldp.privacy.private_rows import (
 )
 from skrldp.privacy.requirements import Requirement, Requirements
 
+BALLS = (ProductRegion, PointRegion, SimplexRegion)  # whose dual is written as cones
 Part = tuple[Any, list[Any]]  # a cvxpy expression, and the constraints that give it its meaning
 
 # Clarabel's statuses and ours; any other is an error.
@@ -77,11 +77,9 @@ class ConicResult:
 def solve_conic(cost: ExpectedCost, requirements: Requirements) -> ConicResult:
     """Minimise an expected cost over the private mechanisms.
 
-    Raises ValueError if the region or α is none that it can do. Raises SolverError if the solver
-    ends with anything but a solution.
+    Raises SolverError if the solver ends with anything but a solution.
     """
-    for one in requirements:
-        _check(one.region)
+    assert all(isinstance(one.region, BALLS) for one in requirements)
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
@@ -109,16 +107,6 @@ def solve_conic(cost: ExpectedCost, requirements: Requirements) -> ConicResult:
     solution = chain.invert(answer, inverse)
     matrix = np.asarray(solution.primal_vars[q.id], dtype=float).reshape(n_reports, n_cells)
     return ConicResult(float(solution.opt_val) * scale, _STATUSES[said], matrix)
-
-
-def _check(region: Region) -> None:
-    if not isinstance(region, ProductRegion | PointRegion | SimplexRegion):
-        raise ValueError(
-            "the cones are those of balls: region='joint' or 'product', "
-            f"not {type(region).__name__}"
-        )
-    if isinstance(region, JointRegion) and region.alpha < 0.5:
-        raise ValueError(f"below alpha=1/2 region='joint' is not convex, got alpha={region.alpha}")
 
 
 def _power_mean(x: Any, p: Floats, order: float) -> Part:

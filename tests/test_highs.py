@@ -70,9 +70,8 @@ class Mirror:
         assert duals[used] @ side[used] + bought == pytest.approx(value, abs=1e-6 * scale)
 
 
-@pytest.mark.parametrize("write", [np.asarray, csr_array])
+@pytest.mark.parametrize(("write", "seed"), [(np.asarray, 0), (csr_array, 1)])
 @pytest.mark.parametrize("upper", [1.0, np.inf])
-@pytest.mark.parametrize("seed", range(3))
 def test_against_scipy_as_the_program_changes(seed, upper, write):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))
@@ -116,7 +115,7 @@ def test_an_unbounded_program_says_so_and_can_be_mended():
 
 @pytest.mark.parametrize("write", [np.asarray, csr_array])
 @pytest.mark.parametrize("wrong", [1e16, np.inf, np.nan])
-def test_columns_that_highs_cannot_take_are_refused(wrong, write):
+def test_numbers_that_highs_cannot_take_are_refused(wrong, write):
     """HiGHS leaves out all columns of a call for one number, and never ends on NaN."""
     program = LinearProgram(np.zeros(0))
     program.add_rows(np.zeros((2, 0)), 1.0, 1.0)
@@ -124,14 +123,10 @@ def test_columns_that_highs_cannot_take_are_refused(wrong, write):
         program.add_columns(np.ones(1), write([[wrong, 1.0]]))
     with pytest.raises(SolverError, match="NaN"):
         program.add_columns(np.array([np.nan]), write([[1.0, 1.0]]))
-
-
-@pytest.mark.parametrize("write", [np.asarray, csr_array])
-@pytest.mark.parametrize("wrong", [1e16, np.inf])
-def test_rows_that_highs_cannot_take_are_refused(wrong, write):
-    program = LinearProgram(np.ones(2), 2.0)
-    with pytest.raises(SolverError, match="HiGHS"):
-        program.add_rows(write([[1.0, 1.0], [wrong, 1.0]]), -np.inf, 1.0)
+    if not np.isnan(wrong):
+        program = LinearProgram(np.ones(2), 2.0)
+        with pytest.raises(SolverError, match="HiGHS"):
+            program.add_rows(write([[1.0, 1.0], [wrong, 1.0]]), -np.inf, 1.0)
 
 
 def test_no_time():
