@@ -92,11 +92,9 @@ def assert_legible(figure, monkeypatch):
 
 
 NASTY = {
-    "three values": lambda: fitted(PolyOptSanitizer),
     "strange names": lambda: named(["no", "_yes"], LATIN),
     "long names, three values": lambda: named(
         [LONG.format(i) for i in range(4)], [LONG.format(i) for i in range(3)], IRSanitizer
     ),
     "forty secrets": lambda: named([f"secret {i}" for i in range(40)], [1.0, 2.5]),
-    "100 symbols": lambda: named(["no", "yes"], list(range(50))),
 }

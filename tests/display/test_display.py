@@ -1,4 +1,8 @@
-"""What all displays have in common, their style, and curves of utility against eps."""
+"""Displays keep to scikit-learn's ways and draw what their sanitizers have: pictures are legible.
+
+Colours are told apart by everybody and in grey; a heat map has the mechanism's probabilities;
+curves are those of the sanitizers, fitted at each ε.
+"""
 
 import itertools
 import sys
@@ -11,6 +15,7 @@ from displays_of_fits import (
     NASTY,
     ROWS,
     assert_legible,
+    blocks,
     fitted,
     matplotlib,
     named,
@@ -25,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 from skrldp import (
     GRRSanitizer,
     LikelihoodRatioSet,
+    MechanismDisplay,
     NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
@@ -48,7 +54,7 @@ def _close(designs_once):
 @pytest.mark.parametrize("name", NASTY)
 def test_pictures_are_legible(name, monkeypatch):
     """Also in another size of letters."""
-    sanitizer, size = NASTY[name](), 16.0 if name == "three values" else 10.0
+    sanitizer, size = NASTY[name](), 16.0 if name == "strange names" else 10.0
     for display in DISPLAYS:
         with matplotlib.rc_context({"font.size": size}):
             drawn = display.from_estimator(FrozenEstimator(sanitizer))
@@ -129,17 +135,12 @@ def test_the_map_is_even_in_grey():
     assert np.all(np.diff(seen[:, 0]) > 0)
 
 
-def test_texts():
-    assert _style.texts([("a", None, 1.0, np.float64(0.1) + 0.2, True)]) == [
-        "a, missing, 1, 0.3, True"
-    ]
-    assert _style.texts([(0.123456789, "u" * 99)])[0].startswith("0.123456789, uuuuu…")
-    assert _style.texts(["a\nb", "", 3]) == ["a b", "(empty)", "3"]
-    assert _style.texts(["$x$"]) == [r"\$x\$"]
+def test_texts_have_values_as_they_are_said():
+    values = ("a", None, 1.0, np.float64(0.1) + 0.2, True)
+    assert _style.texts([values]) == ["a, missing, 1, 0.3, True"]
+    assert _style.texts(["a\nb", "", "$x$"]) == ["a b", "(empty)", r"\$x\$"]
     assert _style.texts(["y" * 60]) == ["y" * 11 + "…" + "y" * 12]
-    assert _style.texts(["a" * 12 + c + "b" * 20 for c in "12"])[1] == "a" * 12 + "2" + "b" * 20
     assert _style.texts(["a" * 40 + c + "b" * 40 for c in "12"])[1].endswith("b #2")
-    assert _style.texts([("u" * 30, "v")]) == ["u" * 5 + "…" + "u" * 6 + ", v"]
 
 
 @settings(max_examples=15)
@@ -218,6 +219,8 @@ def test_what_cannot_be_drawn_together_is_refused():
         with pytest.raises(ValueError, match=words):
             PrivacyUtilityDisplay.from_table(srr, ROWS, sample_weight=COUNTS, eps=eps)
     assert not plt.get_fignums()
+    with pytest.raises(ValueError, match=r"'a' needs two arrays.*\(2,\) and \(1,\)"):
+        PrivacyUtilityDisplay({"a": ([1, 2], [1])})
 
 
 def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
@@ -234,6 +237,58 @@ def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():
         assert names({"mine": NonRobustSanitizer(sensitive=0)}) == ["mine", "GRR (plain LDP)"]
 
 
-def test_curves_have_as_many_points_as_levels():
-    with pytest.raises(ValueError, match=r"'a' needs two arrays.*\(2,\) and \(1,\)"):
-        PrivacyUtilityDisplay({"a": ([1, 2], [1])})
+# --- MechanismDisplay ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["cells", "symbols"])
+def test_heat_map_has_the_mechanisms_colours(order):
+    """Each entry's pixel in the picture has the colour of its probability."""
+    sanitizer = fitted(PolyOptSanitizer)
+    drawn = MechanismDisplay.from_estimator(sanitizer, order=order, colorbar=False)
+    matrix = sanitizer.mechanism_.matrix[drawn.order_]
+    assert sorted(drawn.order_) == list(range(len(matrix)))
+    if order == "cells":
+        assert np.all(np.diff(matrix.argmax(axis=1)) >= 0)
+    drawn.figure_.canvas.draw()
+    picture = np.asarray(drawn.figure_.canvas.buffer_rgba())
+    for y, x in np.ndindex(matrix.shape):
+        column, row = drawn.ax_.transData.transform((x + 0.1, y + 0.1))
+        expected = matplotlib.colormaps["cividis"](matrix[y, x] / matrix.max(), bytes=True)
+        assert picture[len(picture) - 1 - int(row), int(column)] == pytest.approx(expected, abs=1)
+
+
+def test_heat_map_names(monkeypatch):
+    sanitizer = named(["no", "yes"], ["never", "often", "rare"])
+    drawn = MechanismDisplay.from_estimator(sanitizer)
+    assert drawn.order_.tolist() == list(range(6))  # reports are cells: a diagonal
+    labels = [tick.get_text() for tick in drawn.ax_.get_yticklabels()]
+    assert labels[0] == "no, never" and labels[5] == "yes, rare"
+    shown = assert_legible(drawn.figure_, monkeypatch)
+    assert {"no", "yes", "secret", "value of U", "report", "probability of the report"} <= {*shown}
+    assert {line.get_xdata()[0] for line in drawn.ax_.lines} == {2.5}  # between the secrets
+
+
+def test_heat_map_of_a_blind_mechanism():
+    sanitizer = fitted(PolyOptSanitizer, observe="nonsensitive")
+    drawn = MechanismDisplay.from_estimator(sanitizer)
+    assert drawn.image_.get_array().shape == (sanitizer.mechanism_.shape[0], 3)
+    assert not drawn.ax_.lines
+
+
+def test_large_heat_maps_keep_their_greatest_entries(monkeypatch):
+    mechanism = blocks(3, 401)
+    drawn = MechanismDisplay(mechanism).plot()
+    blocks_drawn = np.asarray(drawn.image_.get_array())
+    assert blocks_drawn.shape == (401, 401)
+    expected = mechanism.matrix.reshape(401, 3, 401, 3).max(axis=(1, 3))
+    assert np.array_equal(blocks_drawn, expected)
+    shown = assert_legible(drawn.figure_, monkeypatch)
+    assert any("of each 3 reports x 3 cells" in text for text in shown)
+
+
+def test_heat_maps_that_are_too_large():
+    with pytest.raises(ValueError, match=r"2,200 reports x 2,200 cells.*mechanism\.form\.blocks"):
+        MechanismDisplay(blocks(2, 1100)).plot()
+    with pytest.raises(ValueError, match=r"order='u' must be 'cells' or 'symbols'"):
+        MechanismDisplay(blocks(2, 2)).plot(order="u")
+    assert not plt.get_fignums()

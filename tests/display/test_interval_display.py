@@ -85,7 +85,6 @@ def test_what_is_not_determined_is_said(monkeypatch):
 
 def test_what_cannot_be_drawn_is_refused(estimator):
     for intervals, names, words in [
-        ({}, ["x"], "nothing to draw"),
         ({"a": []}, [], "nothing to draw"),
         ({"a": [[1.0, 0.0]]}, ["x"], "'a' needs an estimate and the two ends"),
         ({"a": [[1.0, 2.0, 0.0]]}, ["x"], "'a' has an interval whose lower end"),

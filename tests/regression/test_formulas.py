@@ -47,49 +47,33 @@ def no_code(monkeypatch):
 ATTACKS = [
     "ill ~ {age + 0*np._pytesttester.os.system('id')}",
     "ill ~ age + {(lambda: __import__('os').system('id'))()}",
-    "ill ~ np._pytesttester.os.system('id')",
     "ill ~ age.values",
     "ill ~ I(age.__class__.__bases__[0].__subclasses__())",
     "ill ~ __import__('os')",
-    "ill ~ I(`my job`.__class__)",
     "ill ~ age[0]",
     "ill ~ [age ~ happy]",
     "ill ~ I((lambda: 1)())",
-    "ill ~ I(eval('1'))",
     "ill ~ eval(log)",
     'ill ~ float(\'__import__("os").system("id")\')',
     "ill ~ C(age, Treatment(__import__('os').system('id')))",
-    "ill ~ C(age, levels=[20])",
     "ill ~ I('a' * 999999999)",
-    "ill ~ I(age * 'a')",
     "ill ~ I(`my job` == __import__)",
     "ill ~ log(age, age)",
     "ill ~ log(**age)",
-    "ill ~ log(age, out=age)",
     "ill ~ log(age := 3)",
     "ill ~ log(f'{age}')",
     "ill ~ I(b'a' == `my job`)",
-    "ill ~ `my job`('a')",
     "ill ~ `__import__('os').system('id')`",
     "ill ~ `\\`{age.__class__}`",
-    "ill ~ 'os.system(1)':age",
     "ill ~ I(age)\\",
-    "ill ~ I(age ^ 2)",
     "ill ~ age %in% happy",
     "ill ~ I(age)\n~ {1}",
-    "ill ~ log(age); os",
     "ill ~ \ufb02oat(age)",  # which NFKC makes float
     "ill ~ I(age' )} {1 + 1} '",
-    "ill ~ I(age == ')' ) + {1}",
-    "ill ~ I(age & happy)",
-    "ill ~ poly(age, 2)",
     "ill ~ age**99999999",
     "ill ~ I(" + "(" * 3000 + "age" + ")" * 3000 + ")",
-    "ill ~ I(" + "1+" * 3000 + "age)",
     "ill ~ I(" + "9" * 5000 + ")",
     "ill ~ I(age + 1" + "0" * 400 + ")",
-    "I(age",
-    "ill ~ I()",
 ]
 
 
@@ -159,19 +143,12 @@ def test_the_reference_category_is_the_first_or_the_given_one(estimator):
 
 KINDS = {
     "pandas": lambda frame: frame,
-    "pandas string": lambda frame: frame.astype({"my job": "string"}),
-    "pandas Arrow text": lambda frame: _arrow(frame).to_pandas(types_mapper=pd.ArrowDtype),
     "pandas category": lambda frame: frame.astype({"my job": "category", "age": "category"}),
-    "polars": lambda frame: pytest.importorskip("polars").from_arrow(_arrow(frame)),
+    "polars": lambda frame: pytest.importorskip("polars").from_pandas(frame),
 }
 FORMULA = "ill ~ C(age) + `my job` + C(happy) + log"
 
 
-def _arrow(frame):
-    return pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_predictions_invent_nothing(kind, estimator):
     """Missing values give NaN, unseen categories an error, known ones what they give in pandas."""
