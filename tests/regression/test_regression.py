@@ -247,6 +247,9 @@ def test_predictions_and_tests_of_several_coefficients_are_those_of_statsmodels(
     both = np.eye(4)[2:]
     own, test = found.wald_test(both), expected.wald_test(both, scalar=True, use_f=False)
     assert own.degrees_of_freedom == 2
+    summary = found.summary()
+    assert list(summary) == ["coef", "std err", "z", "P>|z|", "[0.025", "0.975]"]
+    np.testing.assert_allclose(summary.iloc[:, 4:], found.conf_int())
     assert (own.statistic, own.p_value) == pytest.approx((test.statistic, test.pvalue), 1e-4)
     with pytest.raises(ValueError, match="4 coefficients"):
         found.wald_test([1, 0])
