@@ -1,0 +1,196 @@
+"""A fit is a function of the public counts, takes effect all at once, and serves whole calls.
+
+Neither the order of rows, their form nor who counts them changes a mechanism; a fit that is
+interrupted or fails leaves what was fitted before.
+"""
+
+import copy
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from conftest import few_iterations
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lazy_frames import ENGINES, check_engine, records
+
+from skrldp import (
+    AOptimalSanitizer,
+    GRRSanitizer,
+    PolyOptSanitizer,
+    RobustMSESanitizer,
+    SRRSanitizer,
+)
+from skrldp.sanitizers import base
+
+COLUMNS = ["ill", "home", "size"]
+CELLS = [(s, h, k) for s in ("no", "yes") for h in ("x", "y") for k in (1, 2)]
+FORMS = {
+    "pandas": lambda rows: pd.DataFrame(rows, columns=COLUMNS),
+    "categories": lambda rows: pd.DataFrame(rows, columns=COLUMNS).astype(
+        {"ill": "category", "home": "category"}
+    ),
+    "polars": lambda rows: pl.DataFrame(rows, schema=COLUMNS, orient="row"),
+    "pyarrow": lambda rows: pl.DataFrame(rows, schema=COLUMNS, orient="row").to_arrow(),
+    "in chunks": lambda rows: pl.concat(
+        [pl.DataFrame(part, schema=COLUMNS, orient="row") for part in (rows[:7], rows[7:])],
+        rechunk=False,
+    ),
+    "lazy": lambda rows: pl.LazyFrame(rows, schema=COLUMNS, orient="row"),
+}
+SANITIZERS = [
+    SRRSanitizer(1.0, sensitive="ill"),
+    PolyOptSanitizer(1.0, sensitive="ill"),
+    AOptimalSanitizer(1.0, sensitive="ill"),
+    RobustMSESanitizer(1.0, sensitive="ill"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _quick():
+    with few_iterations():
+        yield
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the values of U were learned",  # tables are small
+    "ignore::sklearn.exceptions.ConvergenceWarning",  # designs end early, to save time
+)
+
+
+@settings(max_examples=6)
+@given(
+    st.lists(st.integers(3, 9), min_size=8, max_size=8),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(sorted(FORMS)),
+    st.sampled_from(SANITIZERS),
+)
+def test_a_permuted_table_in_any_form(counts, seed, form, sanitizer):
+    """Values appear in another order, the columns' own order is that of names, and rows repeat."""
+    rows = [cell for cell, count in zip(CELLS, counts, strict=True) for _ in range(count)]
+    expected = sanitizer.fit(FORMS["pandas"](rows)).mechanism_.to_json()
+    order = np.random.default_rng(seed).permutation(len(rows))
+    mechanism = sanitizer.fit(FORMS[form]([rows[place] for place in order])).mechanism_.to_json()
+    assert mechanism == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_counts_as_a_table_at_hand(engine):
+    check_engine(ENGINES[engine])
+
+
+def test_records_are_reported_and_scored_at_hand_alone():
+    """And a fit that fails leaves no trace."""
+    lazy = records()[["s", "day"]].lazy()
+    sanitizer = GRRSanitizer(sensitive="s")
+    with pytest.raises(TypeError, match="its rows are needed"):
+        sanitizer.fit_transform(lazy)
+    with pytest.raises(ValueError, match="rows of a lazy frame, which have no order"):
+        sanitizer.fit(lazy, sample_weight=[1, 2])
+    with pytest.raises(RuntimeError, match="polars could not count the distinct values"):
+        sanitizer.fit(lazy.with_columns(pl.col("s").cast(pl.Int64)))
+    assert not hasattr(sanitizer, "_fitted") and not hasattr(sanitizer, "n_features_in_")
+    sanitizer.fit(lazy)
+    for use in (sanitizer.transform, sanitizer.score):
+        with pytest.raises(TypeError, match=r"call \.collect\(\) on it, or.* skrldp\.batches"):
+            use(lazy)
+
+
+# --- All at once ---------------------------------------------------------------------------------
+
+FIRST = [[s, u] for s in ("no", "yes") for u in ("a", "b")]
+SECOND = [[w, s, u] for w in (5, 6, 7) for s in ("left", "right") for u in (0, 1)]
+
+
+def state(sanitizer):
+    """What is told of a fit: of which table each attribute is."""
+    shapes = {
+        "joint_": sanitizer.joint_.counts.shape,
+        "mechanism_": (len(sanitizer.mechanism_.secrets), len(sanitizer.mechanism_.values)),
+        "certificate_": sanitizer.certificate_.distribution.shape,
+        "n_features_in_": {2: (2, 2), 3: (3, 4)}[sanitizer.n_features_in_],
+        "get_feature_names_out": {2: (2, 2), 3: (3, 4)}[len(sanitizer.get_feature_names_out())],
+    }
+    assert len(set(shapes.values())) == 1, shapes
+    return shapes["joint_"]
+
+
+class Stopped(BaseException):
+    """Stands for KeyboardInterrupt."""
+
+
+def stop_at(lines):
+    """Raise once that many lines of the module of `fit` have run."""
+    left = [lines]
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != base.__file__ or frame.f_code.co_name != "fit":
+            return None
+        if event == "line":
+            left[0] -= 1
+            if left[0] < 0:
+                raise Stopped
+        return trace
+
+    return trace
+
+
+def test_an_interrupted_fit_leaves_one_fit_whole():
+    seen, before, first = set(), sys.gettrace(), SRRSanitizer(sensitive=0).fit(FIRST)
+    for lines in range(100):
+        sanitizer = copy.deepcopy(first)
+        sys.settrace(stop_at(lines))
+        try:
+            sanitizer.fit(SECOND)
+            stopped = False
+        except Stopped:
+            stopped = True
+        finally:
+            sys.settrace(before)
+        seen.add(state(sanitizer))
+        rows = FIRST if state(sanitizer) == (2, 2) else SECOND
+        assert sanitizer.transform(rows).shape == np.shape(rows)
+        if not stopped:
+            break
+    assert not stopped and seen == {(2, 2), (3, 4)}
+
+
+class FitsMeanwhile(RobustMSESanitizer):
+    """Another thread fits a different table while records are read."""
+
+    def _encode(self, *arguments, **options):
+        codes = super()._encode(*arguments, **options)
+        self.fit([[s, u] for s in (0, 1) for u in (10, 20, 30)] * 9)
+        return codes
+
+
+def test_a_fit_in_the_middle_of_a_transform_changes_nothing():
+    rows = [[s, u] for s in (0, 1) for u in (1, 2)] * 9
+    options = {"random_state": 3, "sensitive": 0}
+    expected = RobustMSESanitizer(**options).fit(rows).transform(rows)
+    sanitizer = FitsMeanwhile(**options).fit(rows)
+    np.testing.assert_array_equal(sanitizer.transform(rows), expected)
+    assert sanitizer.joint_.counts.shape == (2, 3)
+
+
+class Counting:
+    """Rows that are counted whenever they are read."""
+
+    def __init__(self, rows):
+        self.rows, self.n_reads = np.array(rows, dtype=object), 0
+        self.shape = self.rows.shape
+
+    def __array__(self, dtype=None, copy=None):
+        self.n_reads += 1
+        return self.rows
+
+
+def test_a_table_is_read_once():
+    """In `fit`, and in `transform` with the reports that it writes."""
+    rows = Counting([["no", "rare"], ["yes", "often"], ["yes", "rare"]])
+    sanitizer = GRRSanitizer(sensitive=0).fit(rows, sample_weight=[7, 10, 26])
+    assert rows.n_reads == 1
+    sanitizer.transform(rows)
+    assert rows.n_reads == 2
