@@ -8,14 +8,9 @@ import pytest
 from conftest import REFERENCE, convex_solve
 from scipy.optimize import linprog
 
-from skrldp import (
-    PrivacyLeakWarning,
-    RenyiBall,
-    RobustMSESanitizer,
-)
+from skrldp import PrivacyLeakWarning, RenyiBall, RobustMSESanitizer
 
 CASES = REFERENCE["mse"]
-
 
 # name: robust_utility, robust_privacy
 PROBLEMS = {
@@ -25,15 +20,11 @@ PROBLEMS = {
     "RURP": (True, True),
 }
 
-
 TOL = 1e-4  # the default of `tol`
-
 
 COUNTS = np.array([[300, 200, 100], [150, 250, 500]])  # two secrets, U = 0, 1, 2
 
-
 SPARSE = np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]])
-
 
 leaks = pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
 

@@ -25,23 +25,11 @@ from skrldp.sanitizers.fitted_state import Designed
 from skrldp.sanitizers.parameters import with_parameters
 
 CLOSED_FORMS = [GRRSanitizer, SRRSanitizer, IRSanitizer]
-
-
 INFORMATIVE = [*CLOSED_FORMS, PolyOptSanitizer, NonRobustSanitizer]
-
-
 OPTIMA = [PolyOptSanitizer, NonRobustSanitizer, AOptimalSanitizer]
-
-
 SANITIZERS = [*CLOSED_FORMS, *OPTIMA, RobustMSESanitizer]
-
-
 LISTED = [PolyOptSanitizer, AOptimalSanitizer]
-
-
 N_ROWS = 60
-
-
 GOOD = np.array([[0, 1], [1, 2], [0, 2], [1, 1]] * 10)
 
 

@@ -1,4 +1,9 @@
-"""Columns of numbers with bins and knots, on every road from a table to estimates."""
+"""Columns of numbers with bins and knots keep their promises from a table to estimates.
+
+Bins are the categories of a table that was cut before; means of knots are unbiased for any
+population, with the stated noise; what is outside is refused; edges that are read are said to be;
+secrets with knots, and records that change, have no bound that a counterexample breaks.
+"""
 
 import functools
 import json
@@ -109,17 +114,10 @@ def test_bins_are_categories_of_a_table_that_was_cut_before():
     assert len(weights) == len(table())
 
 
-@pytest.mark.parametrize("kind", SHAPES)
-@pytest.mark.parametrize("library", ["polars", "pyarrow", *(f"lazy {name}" for name in ENGINES)])
-def test_tables_of_every_library(kind, library):
-    frame = pl.from_pandas(table()[SHAPES[kind]])
-    make = {"polars": pl.DataFrame.clone, "pyarrow": pl.DataFrame.to_arrow} | {
-        f"lazy {name}": engine for name, engine in ENGINES.items()
-    }
-    found = clone(fitted(kind)).fit(make[library](frame))
-    for own, expected in zip(counts_of(found), counts_of(fitted(kind)), strict=True):
-        np.testing.assert_array_equal(own, expected)
-    assert digest_of(found) == digest_of(fitted(kind))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_rounds_and_counts_as_a_table_at_hand(engine):
+    frame = ENGINES[engine](pl.from_pandas(table()[SHAPES["blocks"]]))
+    assert digest_of(clone(fitted("blocks")).fit(frame)) == digest_of(fitted("blocks"))
 
 
 @pytest.mark.parametrize("kind", SHAPES)
@@ -186,17 +184,16 @@ def test_clients_and_reporters_take_numbers(kind):
     assert not np.array_equal(half.T.reshape(made.shape), made)
 
 
-@pytest.mark.parametrize("value", [121, -1, None, float("nan"), "33", AGES.labels[0], [3]])
 @pytest.mark.parametrize("name", ["age", "hours"])
-@pytest.mark.parametrize("kind", SHAPES)
-def test_what_is_outside_is_refused(kind, name, value):
-    record = table()[SHAPES[kind]].iloc[0].to_dict() | {name: value}
-    own = {"age": r"numbers in \[0, 121\)", "hours": r"numbers in \[0, 99\]"}[name]
-    with pytest.raises(ValueError, match=rf"'{name}'.*knows {own}\..*a wider range"):
-        client.load(text_of(fitted(kind))).report(record)
-    if not isinstance(value, list):
-        with pytest.raises(ValueError, match=rf"'{name}'.*{own}.*a wider range.*'clip'"):
-            fitted(kind).transform(pd.DataFrame([record]))
+def test_what_is_outside_is_refused(name):
+    words = {"age": r"numbers in \[0, 121\)", "hours": r"numbers in \[0, 99\]"}[name]
+    device = client.load(text_of(fitted("one")))
+    for value in (121, -1, None, float("nan"), "33", AGES.labels[0]):
+        record = table()[SHAPES["one"]].iloc[0].to_dict() | {name: value}
+        with pytest.raises(ValueError, match=rf"'{name}'.*knows {words}\..*a wider range"):
+            device.report(record)
+        with pytest.raises(ValueError, match=rf"'{name}'.*{words}.*a wider range.*'clip'"):
+            fitted("one").transform(pd.DataFrame([record]))
 
 
 @pytest.mark.parametrize("name", ["age", "hours"])
@@ -260,10 +257,13 @@ def test_means_of_bins_have_the_variance_of_the_public_means():
     assert half == pytest.approx(mean.std_error, rel=0.05)
 
 
-@pytest.mark.parametrize("library", [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
-def test_public_means_and_rounding_are_those_of_the_numbers(library):
+def test_public_means_and_rounding_are_those_of_the_numbers():
     public = earners(2_000, 0)
-    found = clone(of_earners(PARTS)).fit(library(public)).mechanism_.public_numbers["hours"]
+    found = (
+        clone(of_earners(PARTS))
+        .fit(pl.from_pandas(public).lazy())
+        .mechanism_.public_numbers["hours"]
+    )
     groups = public.groupby(PARTS.codes(public["hours"].to_numpy()))["hours"]
     np.testing.assert_allclose(found.means, groups.mean())
     np.testing.assert_allclose(found.variances, groups.var() / groups.count())
@@ -280,7 +280,7 @@ def test_public_means_and_rounding_are_those_of_the_numbers(library):
 
 @pytest.mark.slow
 def test_noise_of_knots_is_around_the_raw_answers():
-    """2,000 reports of the same people, 400 times: within 15 %, four standard errors."""
+    """2,000 reports of the same people, 200 times: within 15 %, three standard errors."""
     knots, people, rng = Knots([0, 30, 45, 99]), earners(2_000, 3), np.random.default_rng(0)
     mechanism = of_earners(knots).mechanism_
     lower, thresholds = knots.thresholds(people["hours"].to_numpy())
@@ -288,7 +288,7 @@ def test_noise_of_knots_is_around_the_raw_answers():
     raised = np.minimum(cells + 1, mechanism.shape[1] - 1)  # where no threshold is above 0
     chance = thresholds / 2.0**32
     of_people = mechanism.matrix[:, cells] * (1.0 - chance) + mechanism.matrix[:, raised] * chance
-    drawn = rng.multinomial(1, of_people.T, size=(400, len(people))).sum(axis=1)
+    drawn = rng.multinomial(1, of_people.T, size=(200, len(people))).sum(axis=1)
     means, noise = [], []
     for counts in drawn:
         estimator = FrequencyEstimator(mechanism, encode="symbol")
@@ -296,7 +296,7 @@ def test_noise_of_knots_is_around_the_raw_answers():
         means.append(found.unbiased[0])
         noise.append(found.noise_error[0])
     assert np.std(means) == pytest.approx(np.mean(noise), rel=0.15)
-    assert abs(np.mean(means) - people["hours"].mean()) < 6 * np.std(means) / 20
+    assert abs(np.mean(means) - people["hours"].mean()) < 6 * np.std(means) / np.sqrt(200)
 
 
 @pytest.mark.parametrize("edges", [PARTS.edges, [-np.inf, *PARTS.edges[1:-1], np.inf]])
@@ -333,25 +333,21 @@ def test_edges_that_are_read_from_the_public_column_are_said_to_be():
         assert Mechanism.from_json(fitted.mechanism_.to_json()).claims == claims
 
 
-MAKERS = [pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("library", MAKERS)
-def test_many_numbers_stop_a_search_with_a_repair_that_works(library):
-    public = earners(2_000, 0)
+def test_many_numbers_stop_a_search_with_a_repair_that_works():
+    public = pl.from_pandas(earners(2_000, 0))
     own = AOptimalSanitizer(sensitive="ill", tol=0.5)
     with pytest.raises(ValueError, match=r"column 'hours' has \d+ distinct") as error:
-        own.fit(library(public))
+        own.fit(public)
     text = str(error.value)
     assert len(text) <= 250 and text.endswith("Edges read from this table are learned.")
     given = text.partition("categories=")[2].partition(" for shares")[0]
     knots = text.partition(" or ")[2].partition(" for means")[0]
     for categories in (eval(given), {"hours": eval(knots)}):
-        assert own.set_params(categories=categories).fit(library(public)).certificate_.holds(1.0)
-    codes = public.assign(hours=public["hours"] // 5)
+        assert own.set_params(categories=categories).fit(public).certificate_.holds(1.0)
+    codes = public.with_columns(pl.col("hours") // 5)
     own.set_params(categories={"hours": list(range(20))})
-    assert own.fit(library(codes)).certificate_.holds(1.0)
+    assert own.fit(codes).certificate_.holds(1.0)
 
 
 ODD_COLUMNS = {
@@ -361,7 +357,6 @@ ODD_COLUMNS = {
     ],
     "dates as text. Convert them": lambda n: [f"{k % 28}/{k % 12}/2024" for k in range(n)],
     r"distinct dates. Pass categories={'day': Bins\(": lambda n: pd.date_range("2020", periods=n),
-    r"2,000 distinct dates. .*Bins\(": lambda n: pd.date_range("2020", periods=n, freq="s"),
     "Bins with edges that have a time zone": lambda n: pd.date_range("2020", periods=n, tz="UTC"),
 }
 

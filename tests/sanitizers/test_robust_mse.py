@@ -1,4 +1,9 @@
-"""RobustMSESanitizer: the four problems, sets, distances, reports and scores."""
+"""RobustMSESanitizer solves the four problems of the papers: robust utility and robust privacy.
+
+Optima are those of independent solvers; distortions are those of the sampled matrix at the named
+distributions, and no distribution of the set leaks or distorts more; distances may be a name, a
+function or a table.
+"""
 
 import itertools
 from datetime import datetime
@@ -83,8 +88,7 @@ def test_reference(case, problem):
     assert (again.eps, again.uncertainty) == (certificate.eps, certificate.uncertainty)
 
 
-@pytest.mark.parametrize("robust_utility", [True, False])
-@pytest.mark.parametrize("eps", [0.2, 2.0])
+@pytest.mark.parametrize(("robust_utility", "eps"), [(True, 0.2), (False, 2.0)])
 def test_all_distributions_are_a_linear_program(robust_utility, eps):
     expected = private_optimum(COUNTS, eps, absolute, worst_case=robust_utility)
     found = fit(
@@ -136,9 +140,7 @@ def test_utility_has_a_set_of_its_own():
     [
         (LikelihoodRatioSet(0.2), RenyiBall(1, beta=0.2, radius="finite-sample")),
         (LikelihoodRatioSet(radius="asymptotic"), RenyiBall(1, radius="chi2")),
-        (LikelihoodRatioSet(drift=0.01), RenyiBall(1, radius="finite-sample")),
-        (LikelihoodRatioSet(radius=0.02), RenyiBall(1, radius=0.02)),
-        (LikelihoodRatioSet(radius=np.inf), RenyiBall(1, radius=np.inf)),
+        (LikelihoodRatioSet(radius=0.02, drift=0.01), RenyiBall(1, radius=0.02)),
     ],
 )
 def test_a_set_of_conditionals_has_a_ball_beside_it(private, useful):
@@ -157,7 +159,6 @@ def test_a_set_of_conditionals_has_a_ball_beside_it(private, useful):
             LikelihoodRatioSet(),
             "cannot be a LikelihoodRatioSet.* nothing about the marginal of S",
         ),
-        (RenyiBall, r"got the class RenyiBall: write utility_uncertainty=RenyiBall\(\)"),
         (
             0.05,
             r"utility_uncertainty=0\.05 must be None or an uncertainty set, such as RenyiBall\(",
@@ -170,17 +171,14 @@ def test_sets_that_are_none_for_the_utility(wrong, message):
         fit(utility_uncertainty=wrong, robust_utility=False)
 
 
-BALLS = [
-    RenyiBall(),
-    RenyiBall(0.7),
-    RenyiBall(4.0, radius=0.2),
-    RenyiBall(1, radius="finite-sample"),
-]
-
-
 @pytest.mark.parametrize(
     ("ball", "problem"),
-    [*((ball, "RURP") for ball in BALLS), *((BALLS[0], problem) for problem in ("NURP", "RUNP"))],
+    [
+        (RenyiBall(0.7), "RURP"),
+        (RenyiBall(4.0, radius=0.2), "NURP"),
+        (RenyiBall(1, radius="finite-sample"), "RURP"),
+        (RenyiBall(), "RUNP"),
+    ],
     ids=repr,
 )
 def test_distortions_are_those_of_the_matrix(ball, problem):
@@ -232,15 +230,12 @@ def test_below_one_half_each_conditional_alone():
     assert fit(uncertainty=RenyiBall(0.3), robust_privacy=False).certificate_.holds(0.5)
 
 
-@pytest.mark.parametrize("robust_utility", [True, False])
-def test_more_cautious_regions_cost_more(robust_utility):
+def test_more_cautious_regions_cost_more():
     values = []
     for region in ("joint", "product", "box", "lower"):
-        found = fit(
-            SPARSE, 1.0, uncertainty=RenyiBall(region=region), robust_utility=robust_utility
-        )
+        found = fit(SPARSE, 1.0, uncertainty=RenyiBall(region=region))
         assert found.certificate_.holds(1.0)
-        values.append(found.worst_case_distortion_ if robust_utility else found.distortion_)
+        values.append(found.worst_case_distortion_)
     assert all(a <= b * (1 + TOL) for a, b in itertools.pairwise(values))
     assert values[-1] > 1.02 * values[0]
 
@@ -248,7 +243,7 @@ def test_more_cautious_regions_cost_more(robust_utility):
 # --- Alphabets that the public table does not fill -----------------------------------------------
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", ["RURP", "NURP"])
 @leaks
 def test_categories_that_the_public_data_lacks_are_protected(problem):
     utility, privacy = PROBLEMS[problem]
@@ -262,26 +257,6 @@ def test_categories_that_the_public_data_lacks_are_protected(problem):
     for u in range(4):  # the unseen secret may have any conditional
         conditionals = np.vstack([found.joint_.conditionals[:2], np.eye(4)[u]])
         assert found.mechanism_.leakage(conditionals / 3) <= 0.5 + 1e-9
-
-
-# --- How reports leave ---------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_cells_of_arrays_and_lists():
-    for X in (rows_of(SPARSE), rows_of(SPARSE).astype(np.uint8)):
-        Y = RobustMSESanitizer(1.0, sensitive=0).fit(X, sample_weight=SPARSE.ravel()).transform(X)
-        assert type(Y) is np.ndarray and Y.shape == (12, 1) and Y.dtype == X.dtype
-    X = [["yes", 1], ["no", 2], ["no", 1], ["yes", 2]] * 20
-    found = RobustMSESanitizer(1.0, random_state=0, sensitive=0).fit(X)
-    Y = found.transform(X)
-    assert Y.shape == (80, 1) and set(Y[:, 0]) == {1, 2}
-    assert list(found.get_feature_names_out()) == ["x1"]
-    assert list(found.get_feature_names_out(["married", "children"])) == ["children"]
-    last = RobustMSESanitizer(1.0, sensitive=-1).fit([row[::-1] for row in X])
-    assert list(last.get_feature_names_out()) == ["x0"]
-    Y = found.set_output(transform="pandas").transform(X)
-    assert list(Y.columns) == ["x1"] and pd.api.types.is_integer_dtype(Y["x1"])
 
 
 # --- Score ---------------------------------------------------------------------------------------
@@ -302,13 +277,6 @@ def test_score_is_minus_the_expected_distance():
     assert deviation < 0.1 * expected  # or the test could not fail
 
 
-def test_score_follows_what_was_fitted():
-    found = fit(SPARSE)
-    before = found.score(rows_of(SPARSE))
-    found.set_params(distance="hamming")
-    assert found.score(rows_of(SPARSE)) == before
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -326,12 +294,10 @@ def test_a_warning_is_made_once_and_points_at_the_caller(parameters, message):
 # --- Distances -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("distance", [squared, absolute, hamming], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("distance", [absolute, hamming], ids=lambda f: f.__name__)
 def test_a_name_a_function_and_a_table_are_one(distance):
     table = [[distance(u, y) for y in range(4)] for u in range(4)]
-    spellings = [distance.__name__, distance, pd.DataFrame(table)]
-    if distance is absolute:
-        spellings += [table, np.array(table)]
+    spellings = [distance.__name__, distance, pd.DataFrame(table), table]
     fits = [fit(SPARSE, distance=spelling) for spelling in spellings]
     worst = worst_of(fits[0], distance)
     for found in fits:
@@ -371,14 +337,11 @@ def wrong_table(value):
     [
         ({"distance": "euclidean"}, "distance='euclidean' must be one of 'auto', 'squared'"),
         ({"distance": [0, 1, 2]}, r"or a table of numbers .*, got a list"),
-        ({"distance": wrong_table(0) * 1j}, "or a table of numbers"),
         ({"distance": np.eye(2)}, r"shape \(2, 2\), but U has 3 values.*\(3, 3\)"),
         ({"distance": wrong_table(-0.5)}, "not negative, .* value 1 to value 2 is -0.5"),
         ({"distance": wrong_table(np.nan)}, "finite .* value 1 to value 2 is nan"),
         ({"distance": lambda u, y: "far"}, r"distance\(0, 0\) must be a number, got 'far'"),
-        ({"distance": lambda u, y: u - y}, "not negative, .* value 0 to value 1 is -1.0"),
         ({"robust_utility": "yes"}, "robust_utility='yes' must be True or False"),
-        ({"robust_privacy": 1}, "robust_privacy=1 must be True or False"),
     ],
     ids=words,
 )
@@ -401,23 +364,17 @@ def test_values_must_suit_a_distance_of_numbers(values, message):
 
 
 @pytest.mark.parametrize(
-    ("values", "taken"),
-    [
-        ([1.0, None], "hamming"),
-        ([False, True], "hamming"),
-        ([datetime(2026, 1, day) for day in (1, 2)], "hamming"),
-    ],
-    ids=str,
+    "values", [[1.0, None], [False, True], [datetime(2026, 1, day) for day in (1, 2)]], ids=str
 )
-def test_the_default_distance_suits_the_values(values, taken):
+def test_the_default_distance_of_what_is_no_number_is_hamming(values):
     table = pd.DataFrame({"s": [0, 0, 1, 1], "u": values * 2})
     found, named = (
         RobustMSESanitizer(0.1, sensitive=0, time_limit=1e-6, **options).fit(
             table, sample_weight=[90, 10, 20, 80]
         )
-        for options in ({}, {"distance": taken})
+        for options in ({}, {"distance": "hamming"})
     )
-    assert found.distance_ == named.distance_ == taken
+    assert found.distance_ == named.distance_ == "hamming"
     assert found.mechanism_.to_json() == named.mechanism_.to_json()
     assert found.distortion_ == named.distortion_ > 0
 
@@ -425,8 +382,7 @@ def test_the_default_distance_suits_the_values(values, taken):
 # --- Reports -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("far", [1e4, -1e6])
-@pytest.mark.parametrize("eps", [1e-3, 0.5])
+@pytest.mark.parametrize(("far", "eps"), [(1e4, 0.5), (-1e6, 1e-3)])
 def test_a_value_far_away_is_not_sent_by_mistake(far, eps):
     X = rows_of(COUNTS).astype(float)
     X[X[:, 1] == 2, 1] = far
