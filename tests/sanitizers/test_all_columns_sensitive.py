@@ -14,7 +14,6 @@ from skrldp import (
     AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
-    FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
     Manifest,
@@ -103,15 +102,6 @@ def test_most_information_is_the_staircase_optimum():
 def test_what_is_about_u_is_refused(sanitizer, message):
     with pytest.raises(ValueError, match=message):
         sanitizer.set_params(sensitive=slice(None)).fit(TABLE, sample_weight=COUNTS)
-
-
-def test_estimates_know_no_others_and_no_drift():
-    sanitizer = fitted(AOptimalSanitizer, random_state=0)
-    estimator = FrequencyEstimator(sanitizer).fit(sanitizer.transform(pd.concat([TABLE] * 200)))
-    with pytest.raises(ValueError, match=r"drift test .* for all distributions"):
-        estimator.drift_test()
-    with pytest.raises(ValueError, match=r"all columns are sensitive.*part='all'"):
-        estimator.marginal(part="nonsensitive")
 
 
 def test_the_report_speaks_of_the_whole_record():

@@ -56,13 +56,6 @@ def test_blocks_follow_from_what_is_asked(options, expected):
     assert set(blocks(**options).fit(TABLE).blocks_) == expected
 
 
-def test_known_columns_are_part_of_every_block():
-    with few_iterations():
-        found = blocks(base=None, observer_columns="age").fit(TABLE)
-    assert set(found.blocks_) == {("age", "home"), ("age", "job")}
-    assert all(one.claims.known is not None for one in found.certificates_)
-
-
 def test_every_block_is_proven_at_its_share_of_beta():
     sanitizer = fitted_blocks("singles", 4.0)
     assert sanitizer.manifest_.claims.beta == pytest.approx(0.05, rel=1e-12)

@@ -14,11 +14,10 @@ import pytest
 from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lazy_frames import ENGINES, check_engine, records
+from lazy_frames import ENGINES, check_engine
 
 from skrldp import (
     AOptimalSanitizer,
-    GRRSanitizer,
     PolyOptSanitizer,
     RobustMSESanitizer,
     SRRSanitizer,
@@ -79,23 +78,6 @@ def test_a_permuted_table_in_any_form(counts, seed, form, sanitizer):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_counts_as_a_table_at_hand(engine):
     check_engine(ENGINES[engine])
-
-
-def test_records_are_reported_and_scored_at_hand_alone():
-    """And a fit that fails leaves no trace."""
-    lazy = records()[["s", "day"]].lazy()
-    sanitizer = GRRSanitizer(sensitive="s")
-    with pytest.raises(TypeError, match="its rows are needed"):
-        sanitizer.fit_transform(lazy)
-    with pytest.raises(ValueError, match="rows of a lazy frame, which have no order"):
-        sanitizer.fit(lazy, sample_weight=[1, 2])
-    with pytest.raises(RuntimeError, match="polars could not count the distinct values"):
-        sanitizer.fit(lazy.with_columns(pl.col("s").cast(pl.Int64)))
-    assert not hasattr(sanitizer, "_fitted") and not hasattr(sanitizer, "n_features_in_")
-    sanitizer.fit(lazy)
-    for use in (sanitizer.transform, sanitizer.score):
-        with pytest.raises(TypeError, match=r"call \.collect\(\) on it, or.* skrldp\.batches"):
-            use(lazy)
 
 
 # --- All at once ---------------------------------------------------------------------------------
@@ -173,24 +155,3 @@ def test_a_fit_in_the_middle_of_a_transform_changes_nothing():
     sanitizer = FitsMeanwhile(**options).fit(rows)
     np.testing.assert_array_equal(sanitizer.transform(rows), expected)
     assert sanitizer.joint_.counts.shape == (2, 3)
-
-
-class Counting:
-    """Rows that are counted whenever they are read."""
-
-    def __init__(self, rows):
-        self.rows, self.n_reads = np.array(rows, dtype=object), 0
-        self.shape = self.rows.shape
-
-    def __array__(self, dtype=None, copy=None):
-        self.n_reads += 1
-        return self.rows
-
-
-def test_a_table_is_read_once():
-    """In `fit`, and in `transform` with the reports that it writes."""
-    rows = Counting([["no", "rare"], ["yes", "often"], ["yes", "rare"]])
-    sanitizer = GRRSanitizer(sensitive=0).fit(rows, sample_weight=[7, 10, 26])
-    assert rows.n_reads == 1
-    sanitizer.transform(rows)
-    assert rows.n_reads == 2

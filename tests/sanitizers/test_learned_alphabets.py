@@ -248,18 +248,6 @@ def test_more_values_than_records_could_show():
         JointDistribution(np.full((2, 3), 100), most_values=2)
 
 
-def test_bins_that_were_made_of_the_table_void_beta_unless_the_user_says_they_were_not():
-    """The warning, the JSON's claim and the report follow."""
-    numbers = np.random.default_rng(0).lognormal(size=300)
-    X = pd.DataFrame({"s": np.arange(300) % 2, "u": pd.cut(numbers, 4, labels=list("abcd"))})
-    with pytest.warns(PrivacyLeakWarning, match="values of U were learned from the table"):
-        learned = quick().fit(X)
-    given = quick(categories="dtype").fit(X)
-    for one, source in ((learned, "learned"), (given, "declared")):
-        assert one.mechanism_.claims.values_from == source == privacy_report(one).claims.values_from
-        assert source_in_words(source) in " ".join(str(privacy_report(one)).split())
-
-
 def test_a_table_of_the_married_alone_does_not_pass_in_silence():
     values = {"ill": [0, 1], "marital": ["married", "single", "divorced"]}
     married = pd.DataFrame({"ill": np.arange(300) % 2, "marital": "married"})

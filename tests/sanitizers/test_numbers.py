@@ -6,14 +6,12 @@ secrets with knots, and records that change, have no bound that a counterexample
 """
 
 import functools
-import json
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from lazy_frames import ENGINES
 from sklearn.base import clone
 
 from skrldp import (
@@ -114,12 +112,6 @@ def test_bins_are_categories_of_a_table_that_was_cut_before():
     assert len(weights) == len(table())
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_rounds_and_counts_as_a_table_at_hand(engine):
-    frame = ENGINES[engine](pl.from_pandas(table()[SHAPES["blocks"]]))
-    assert digest_of(clone(fitted("blocks")).fit(frame)) == digest_of(fitted("blocks"))
-
-
 @pytest.mark.parametrize("kind", SHAPES)
 def test_rounding_depends_neither_on_the_order_of_rows_nor_on_counting_before(kind):
     whole = table()[SHAPES[kind]].assign(bmi=1.0)[SHAPES[kind]]
@@ -130,20 +122,8 @@ def test_rounding_depends_neither_on_the_order_of_rows_nor_on_counting_before(ki
     assert digest_of(own.fit(counted, sample_weight=weights)) == expected
     shuffled = whole.sample(frac=1.0, random_state=0)
     assert digest_of(own.fit(shuffled.astype({"age": float}))) == expected
-
-
-def test_counts_of_rows_are_split_as_if_each_record_was_rounded():
-    """With knots 0 and 1 and 10^6 records of .3 in one row, 6 standard errors are .00275."""
-    rows = pd.DataFrame({"ill": [0, 1, 1], "x": [0.3, 0.3, 1.0], "y": [0.5, 0.0, 0.25]})
-    own = GRRSanitizer(sensitive="ill", categories={"x": Knots([0, 1]), "y": Knots([0, 1])})
-    counts = own.fit(rows, sample_weight=[10**6, 10**6, 4]).joint_.counts
-    assert counts.sum(axis=1).tolist() == [10**6, 10**6 + 4]
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shares[0], [0.35, 0.35, 0.15, 0.15], atol=0.003)
-    np.testing.assert_allclose(shares[1], [0.7, 0.0, 0.3, 0.0], atol=0.003)
-    assert counts[1, 1] == 0 and counts[1, 2:].sum() >= 4
     with pytest.raises(ValueError, match="sample_weight sums to"):  # rows that repeat have weights
-        clone(own).fit(pd.concat([rows, rows]), sample_weight=[100] * 6)
+        own.fit(pd.concat([counted, counted]), sample_weight=np.full(2 * len(counted), 100))
 
 
 def test_means_of_knots_are_unbiased_for_a_population_unlike_the_public_table():
@@ -194,23 +174,6 @@ def test_what_is_outside_is_refused(name):
             device.report(record)
         with pytest.raises(ValueError, match=rf"'{name}'.*{words}.*a wider range.*'clip'"):
             fitted("one").transform(pd.DataFrame([record]))
-
-
-@pytest.mark.parametrize("name", ["age", "hours"])
-def test_public_records_outside_are_refused_clipped_or_other(name):
-    strange = table().assign(**{name: table()[name].where(table()["age"] != 7, 130)})
-    for own in (strange, pl.from_pandas(strange).lazy()):
-        with pytest.raises(ValueError, match=rf"'{name}' of .* rows that are not numbers in"):
-            sanitizer("blocks").fit(own)
-    kind = type(CUT[name])
-    clipped = kind(CUT[name].categories if name == "hours" else AGES.edges, outside="clip")
-    found = sanitizer("blocks", CUT | {name: clipped}).fit(strange)
-    nearest = strange.assign(**{name: strange[name].clip(upper=99)})
-    for own, other in zip(
-        counts_of(found), counts_of(sanitizer("blocks").fit(nearest)), strict=True
-    ):
-        np.testing.assert_array_equal(own.sum(axis=1), other.sum(axis=1))
-    assert json.loads(text_of(found))["mechanisms"][0]["numbers"]
 
 
 # --- Means, quantiles, edges that are read --------------------------------------------------------
@@ -299,9 +262,8 @@ def test_noise_of_knots_is_around_the_raw_answers():
     assert abs(np.mean(means) - people["hours"].mean()) < 6 * np.std(means) / np.sqrt(200)
 
 
-@pytest.mark.parametrize("edges", [PARTS.edges, [-np.inf, *PARTS.edges[1:-1], np.inf]])
-def test_quantiles_are_interpolated_within_bins(edges):
-    own = of_earners(Bins(edges))
+def test_quantiles_are_interpolated_within_bins():
+    own = of_earners(Bins([-np.inf, *PARTS.edges[1:-1], np.inf]))
     people = earners(50_000, 4)
     found = FrequencyEstimator(own).fit(own.transform(people))
     median = found.quantile("hours")
@@ -333,51 +295,6 @@ def test_edges_that_are_read_from_the_public_column_are_said_to_be():
         assert Mechanism.from_json(fitted.mechanism_.to_json()).claims == claims
 
 
-@pytest.mark.slow
-def test_many_numbers_stop_a_search_with_a_repair_that_works():
-    public = pl.from_pandas(earners(2_000, 0))
-    own = AOptimalSanitizer(sensitive="ill", tol=0.5)
-    with pytest.raises(ValueError, match=r"column 'hours' has \d+ distinct") as error:
-        own.fit(public)
-    text = str(error.value)
-    assert len(text) <= 250 and text.endswith("Edges read from this table are learned.")
-    given = text.partition("categories=")[2].partition(" for shares")[0]
-    knots = text.partition(" or ")[2].partition(" for means")[0]
-    for categories in (eval(given), {"hours": eval(knots)}):
-        assert own.set_params(categories=categories).fit(public).certificate_.holds(1.0)
-    codes = public.with_columns(pl.col("hours") // 5)
-    own.set_params(categories={"hours": list(range(20))})
-    assert own.fit(codes).certificate_.holds(1.0)
-
-
-ODD_COLUMNS = {
-    "It looks like an identifier or free text": lambda n: [f"user{k}@example" for k in range(n)],
-    "300 distinct values. Use min_frequency='auto'": lambda n: [
-        f"ward {k % 300}" for k in range(n)
-    ],
-    "dates as text. Convert them": lambda n: [f"{k % 28}/{k % 12}/2024" for k in range(n)],
-    r"distinct dates. Pass categories={'day': Bins\(": lambda n: pd.date_range("2020", periods=n),
-    "Bins with edges that have a time zone": lambda n: pd.date_range("2020", periods=n, tz="UTC"),
-}
-
-
-@pytest.mark.parametrize("words", ODD_COLUMNS)
-def test_columns_of_many_values_stop_a_search(words):
-    public = pd.DataFrame({"ill": [0, 1] * 1_000, "day": ODD_COLUMNS[words](2_000)})
-    own = AOptimalSanitizer(sensitive="ill", tol=0.5)
-    with pytest.raises(ValueError, match=words) as error:
-        own.fit(public)
-    assert len(str(error.value)) <= 250
-    if "Bins\\(" in words:
-        given = eval(str(error.value).partition("categories=")[2].partition(". Edges")[0])
-        counts = own.set_params(categories=given).fit(public).joint_.counts
-        assert counts.sum() == 2_000 and counts.sum(axis=0).min() > 300
-    if "min_frequency" in words:
-        many = pd.concat([public, public.assign(day="often")] * 2)
-        grouped = GRRSanitizer(sensitive="ill", min_frequency="auto").fit(many)
-        assert grouped.joint_.values == ("often", "other")
-
-
 def test_a_design_for_knots_is_for_the_mean_beside_the_shares():
     people = earners(5_000, 0)[["hours"]]
     own = AOptimalSanitizer(sensitive=slice(None), categories={"hours": Knots([0, 30, 45, 60, 99])})
@@ -403,7 +320,6 @@ def test_regressions_take_knots_as_a_linear_response_alone():
     assert slope == pytest.approx(means.difference(1, 0).estimate[0], abs=0.05)
     for fit, formula in (
         (regression.logit, "ill ~ hours"),
-        (regression.ols, "ill ~ hours"),
         (regression.ols, "log(hours + 1) ~ ill"),
         (regression.poisson, "hours ~ ill"),
     ):

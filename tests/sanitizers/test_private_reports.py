@@ -331,19 +331,6 @@ def block_pilot_error(estimator):
     return sum(np.linalg.norm(one.std_error) for one in shares) * np.sqrt(estimator.n_reports_)
 
 
-@pytest.mark.slow
-def test_blocks_of_tables_without_names_are_columns_by_their_places():
-    categories = [[20, 40, 60], ["no", "yes"], ["a", "b"]]
-    whole = BlockSanitizer(sensitive=slice(None), blocks=[[0, 1], [1, 2]], categories=categories)
-    people = people_of(60_000)[["age", "ill", "town"]].to_numpy(dtype=object)
-    pilot = expected_blocks(whole.fit(), people)
-    for options in ({"categories": categories}, {}):
-        sanitizer = BlockSanitizer(sensitive=1, **options).fit(pilot)
-        assert sanitizer.blocks_ == ((0,), (2,))
-        assert 0.5 < sanitizer.manifest_.leakage(people) <= 1.0
-        assert sanitizer.transform(people[:9]).shape == (9, 2)
-
-
 def test_reports_in_two_phases_leak_at_most_both_epsilons(pilot):
     later = AOptimalSanitizer(eps=0.7, sensitive="ill", categories=ANSWERS).fit(pilot)
     claims = pilot.mechanism_.claims, later.mechanism_.claims

@@ -153,25 +153,6 @@ def test_a_set_of_conditionals_has_a_ball_beside_it(private, useful):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (
-            LikelihoodRatioSet(),
-            "cannot be a LikelihoodRatioSet.* nothing about the marginal of S",
-        ),
-        (
-            0.05,
-            r"utility_uncertainty=0\.05 must be None or an uncertainty set, such as RenyiBall\(",
-        ),
-        (RenyiBall(radius="finite-sample"), "is a bound for alpha=1 only"),
-    ],
-)
-def test_sets_that_are_none_for_the_utility(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        fit(utility_uncertainty=wrong, robust_utility=False)
-
-
-@pytest.mark.parametrize(
     ("ball", "problem"),
     [
         (RenyiBall(0.7), "RURP"),
@@ -342,6 +323,10 @@ def wrong_table(value):
         ({"distance": wrong_table(np.nan)}, "finite .* value 1 to value 2 is nan"),
         ({"distance": lambda u, y: "far"}, r"distance\(0, 0\) must be a number, got 'far'"),
         ({"robust_utility": "yes"}, "robust_utility='yes' must be True or False"),
+        (
+            {"utility_uncertainty": LikelihoodRatioSet()},
+            "be a LikelihoodRatioSet.* marginal",
+        ),
     ],
     ids=words,
 )

@@ -6,7 +6,6 @@ The certificate is for the set that was asked for, nothing without a proof is re
 
 import itertools
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,8 +39,6 @@ from skrldp import (
     SRRSanitizer,
     certify,
 )
-from skrldp.certificate import _release
-from skrldp.claims import Claims
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
@@ -84,18 +81,6 @@ def test_extreme_promises_are_kept(cls, eps):
         assert sanitizer.normalized_mutual_information_ > 0.999
 
 
-@pytest.mark.parametrize("cls", [SRRSanitizer, IRSanitizer])
-def test_four_weights_of_many_cells_are_certified_as_a_dense_matrix_is(cls):
-    assert fitted(cls(sensitive=0), LARGE[LARGE[:, 1] < 4]).mechanism_.form.blocks is None
-    sanitizer = fitted(cls(sensitive=0), LARGE)
-    assert sanitizer.mechanism_.form.blocks is not None
-    assert sanitizer.certificate_.holds(1.0)
-    dense = Mechanism.from_matrix(sanitizer.mechanism_.matrix, range(6), range(90))
-    around = sanitizer.uncertainty_
-    again = certify(dense, around, sanitizer.joint_).eps
-    assert again == pytest.approx(sanitizer.certificate_.eps, abs=1e-8)
-
-
 class Unprovable(GRRSanitizer):
     """Its response leaks twice as much as is promised."""
 
@@ -114,20 +99,6 @@ def test_a_mechanism_without_a_proof_is_not_released():
     with pytest.raises(CertificateError):
         sanitizer.fit(LARGE)
     assert vars(sanitizer) == before  # what was fitted before still stands
-
-
-def test_the_bound_that_is_proved_decides(monkeypatch):
-    """Not the leakage that was found: here the proof is loose, and nothing is released."""
-    prove = _release.prove
-
-    def unsure(*arguments):
-        proof = prove(*arguments)
-        loose = [replace(claim, eps=0.8, attained=0.6) for claim in proof.claims]
-        return replace(proof, claims=Claims(tuple(loose)))
-
-    monkeypatch.setattr(_release, "prove", unsure)
-    with pytest.raises(CertificateError, match=r"the bound is 0\.8"):
-        GRRSanitizer(0.7, sensitive=0).fit(LARGE)
 
 
 def test_a_design_that_leaks_is_repaired():
