@@ -1,6 +1,5 @@
 """Alphabets, against dictionaries: what is known is found, and nothing else."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,59 +8,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp._arrays import chunks, smallest_dtype
-from skrldp.alphabet import categories as categories_module
-from skrldp.alphabet import combinations as combinations_module
 from skrldp.alphabet.categories import Column
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import plain
 
-LOOK_UPS = {"table": (1 << 22, 10**9), "bisection": (0, 0), "both": (20, 1)}
 
-
-@pytest.mark.parametrize("look_up", LOOK_UPS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_combinations_are_found_if_they_are_known(look_up, data):
+def test_combinations_are_found_if_they_are_known(data):
+    """By a table where there are many rows for each combination, and by bisection elsewhere."""
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     columns = [Column(place, tuple("abcd"[:size])) for place, size in enumerate(sizes)]
     row = st.tuples(*[st.integers(0, size - 1) for size in sizes])
     public = data.draw(st.lists(row, min_size=1, max_size=12))
     private = data.draw(st.lists(st.tuples(*[st.integers(-1, size - 1) for size in sizes])))
-    largest, per_row = LOOK_UPS[look_up]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skrldp._arrays.ROWS", 5)
-        patch.setattr(combinations_module, "_LARGEST_TABLE", largest)
-        patch.setattr(combinations_module, "_ENTRIES_PER_ROW", per_row)
-        codes = [np.array(own, dtype=np.int8) for own in zip(*public, strict=True)]
-        alphabet, index = Alphabet.observed(columns, codes)
-        new = np.array(private, dtype=np.int8).reshape(-1, len(sizes)).T
-        found = alphabet.index(list(new))
+    private = private * data.draw(st.sampled_from([1, 50]))
+    codes = [np.array(column, dtype=np.int8) for column in zip(*public, strict=True)]
+    alphabet, index = Alphabet.observed(columns, codes)
+    new = np.array(private, dtype=np.int8).reshape(-1, len(sizes)).T
     known = sorted(set(public)) if len(sizes) > 1 else [(code,) for code in range(sizes[0])]
     assert [tuple(c) for c in alphabet.combinations().tolist()] == known
     assert [known[number] for number in index] == public
     expected = [known.index(row) if row in known else -1 for row in private]
-    assert found.tolist() == expected
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, unique=True))
-def test_members_keep_their_order(members):
-    alphabet = Alphabet.of_members("abc", members)
-    assert alphabet.members() == tuple(members)
-    rows = list(itertools.product(range(5), repeat=3))
-    codes = [
-        column.codes(own)
-        for column, own in zip(alphabet.columns, zip(*rows, strict=True), strict=True)
-    ]
-    expected = [members.index(row) if row in members else -1 for row in rows]
-    assert alphabet.index(codes).tolist() == expected
-
-
-def test_a_product_has_every_combination():
-    columns = [Column("a", ("x", "y")), Column("b", (1, 2, 3)), Column("c", (None,))]
-    assert Alphabet.product(columns).members() == tuple(
-        itertools.product(*[column.categories for column in columns])
-    )
+    assert alphabet.index(list(new)).tolist() == expected
 
 
 SCALARS = st.one_of(
@@ -74,24 +43,24 @@ SCALARS = st.one_of(
 )
 
 
-@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("many", [[], list(range(10, 1_010))], ids=["few", "many"])
 @settings(max_examples=60, deadline=None)
 @given(categories=st.lists(SCALARS, min_size=1), values=st.lists(SCALARS))
-def test_values_are_found_as_a_dictionary_finds_them(few, categories, values):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(categories_module, "_FEW_NUMBERS", few)
-        column = Column.of_values("u", categories)
-        assert list(map(repr, column.categories)) == list(
-            map(repr, dict.fromkeys(map(plain, categories)))
-        )
-        index = {category: place for place, category in enumerate(column.categories)}
-        expected = [index.get(value, -1) for value in values]
-        assert column.codes(values).tolist() == expected
-        assert [column.code(value) for value in values] == expected
-        for dtype in (np.int64, np.uint64, np.float64, np.float32, bool):
-            held = [v for v in values if _is_held(v, np.dtype(dtype))]
-            found = column.codes(np.array(held, dtype=dtype))
-            assert found.tolist() == [index.get(value, -1) for value in held]
+def test_values_are_found_as_a_dictionary_finds_them(many, categories, values):
+    """Among few numbers, and among so many that they are searched by bisection."""
+    categories = categories + many
+    column = Column.of_values("u", categories)
+    assert list(map(repr, column.categories)) == list(
+        map(repr, dict.fromkeys(map(plain, categories)))
+    )
+    index = {category: place for place, category in enumerate(column.categories)}
+    expected = [index.get(value, -1) for value in values]
+    assert column.codes(values).tolist() == expected
+    assert [column.code(value) for value in values] == expected
+    for dtype in (np.int64, np.uint64, np.float64, np.float32, bool):
+        held = [v for v in values if _is_held(v, np.dtype(dtype))]
+        found = column.codes(np.array(held, dtype=dtype))
+        assert found.tolist() == [index.get(value, -1) for value in held]
 
 
 def _is_held(value, dtype):

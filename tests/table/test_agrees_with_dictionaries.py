@@ -35,7 +35,7 @@ def naive(rows: list[tuple]) -> list[tuple]:
 
 
 @pytest.mark.parametrize("library", COLUMNS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_agrees_with_dictionaries(library, data):
     width = data.draw(st.integers(2, 4))
@@ -104,17 +104,6 @@ def test_unknown_secrets_are_always_refused():
         ) as caught:
             codec.encode(X, unknown=unknown)
         assert "maybe" not in str(caught.value)
-
-
-def test_no_message_says_who_has_an_unknown_value():
-    """Wherever it stands, and however often, the message is the same."""
-    codec, said = learn_codec(SURVEY[["s", "a"]]), set()
-    for strange in ([True, False, False], [False, True, True]):
-        X = pd.DataFrame({"s": "n", "a": np.where(strange, "q", "x")})
-        with pytest.raises(ValueError, match="column 'a'") as caught:
-            codec.encode(X)
-        said.add(str(caught.value))
-    assert len(said) == 1
 
 
 def test_unknown_combinations():

@@ -23,7 +23,6 @@ class Sparse:
     ("X", "error", "message"),
     [
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
-        (pd.DataFrame({"a": [], "b": []}), ValueError, r"0 sample\(s\) \(shape=\(0, 2\)\)"),
         (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
         (
             np.zeros(3),
@@ -31,12 +30,9 @@ class Sparse:
             "Expected 2D array, got 1D array instead.*\n?.*Reshape your data",
         ),
         (pd.Series([1, 2]), ValueError, r"is one column, a Series: give X\.to_frame\(\)"),
-        (np.zeros((2, 2, 2)), ValueError, "Expected 2D array, got 3D"),
         ([[1, 2], [3]], ValueError, "inhomogeneous|Expected 2D"),
         (Sparse(), TypeError, "sparse.*dense.*toarray"),
         (GOOD + 1j, ValueError, "Complex data not supported"),
-        (GOOD[:, :1] + 1j, ValueError, "Complex data not supported"),
-        (pd.DataFrame({"s": [0, 1], "u": [1j, 0]}), ValueError, "Complex.* in column 'u'"),
         (np.zeros(2, dtype=[("s", int), ("u", int)]), TypeError, "structured arrays"),
         (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), ValueError, r"duplicate.*\['a'\]"),
         (
@@ -44,10 +40,8 @@ class Sparse:
             ValueError,
             r"tuples, as those of a MultiIndex. Join them to texts: X.columns",
         ),
-        (np.array([[0, np.inf], [1, 0]]), ValueError, "contains infinity, in column 1"),
         (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
         (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
-        (GOOD[:1], ValueError, r"S \(column 0\) has only one value \(n_samples=1\)"),
         (GOOD[[0, 2]], ValueError, "only one value, so there is nothing to protect"),
         (
             np.array([[0, 1], [1, 1]]),
@@ -61,6 +55,20 @@ def test_bad_tables(X, error, message):
         learn_codec(X)
 
 
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ({"s": [0, 1], "u": [0, 1]}, r"A dictionary was passed.*use pandas\.DataFrame\(X\)"),
+        ([{"s": 0, "u": 1}] * 2, r"A list of dictionaries was passed.*use pandas\.DataFrame\(X\)"),
+        (np.ma.masked_array([[0, 1], [1, 0]]), "masked array.*numpy.where"),
+        ([np.ma.masked_array([0, 1], [True, False]), [1, 0]], "masked array.*numpy.where"),
+    ],
+)
+def test_what_is_no_table_is_refused(X, message):
+    with pytest.raises(TypeError, match=message):
+        learn_codec(X)
+
+
 def test_bad_tables_of_other_libraries():
     pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     with pytest.raises(ValueError, match="duplicate"):
@@ -68,9 +76,6 @@ def test_bad_tables_of_other_libraries():
     frame = pl.DataFrame({"a": [1, 2], "b": [[1], [2]]})
     with pytest.raises(TypeError, match=r"column 'b' .*cannot be categories"):
         learn_codec(frame)
-    infinite = pl.DataFrame({"a": [1, 2], "b": [1.0, np.inf]})
-    with pytest.raises(ValueError, match="infinity, in column 'b'"):
-        learn_codec(infinite)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +85,9 @@ def test_bad_tables_of_other_libraries():
             "automatic",
             "categories must be 'auto', 'dtype', 'product', a list or a dict, got 'automatic'",
         ),
-        (2, "categories must be 'auto', 'dtype', 'product', a list or a dict, got 2"),
         (["auto", {1, 2}], "categories of column 1 must be 'auto', 'dtype', a list, Bins or"),
         (["auto"], "lists 1 alphabets, but the table has 2 columns"),
         ({"z": [1]}, r"keys that are not columns: \['z'\]"),
-        (
-            ["auto", "ab"],
-            "categories of column 1 must be 'auto', 'dtype', a list, Bins or Knots, got 'ab'",
-        ),
-        (["auto", []], "categories of column 1 are empty"),
         (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
         (["auto", [1, np.inf]], "infinity, in the categories of column 1"),
         (["auto", [1, 3]], "column 1 of the public data has 1 row with value 2 that `categories`"),
@@ -107,7 +106,7 @@ def test_too_many_cells():
     )
     with pytest.raises(ValueError, match=message):
         learn_codec(X, max_cells=5000, advice="Ask Ann.")
-    ids = np.arange(300_000)
+    ids = np.arange(150_000)
     with pytest.raises(
         ValueError,
         match=r"100,000 distinct values at most\. Levels per column: 'id': more than 100,000; "
@@ -122,11 +121,6 @@ def test_too_many_cells():
     many = pd.DataFrame(np.stack([ids[:100]] * 40, axis=1) % 10, columns=list(map(str, range(40))))
     with pytest.raises(ValueError, match=r"; 37 more columns\."):
         learn_codec(many, categories="product")
-    wide = pd.DataFrame({"s": ids[:400] % 2, "b": ids[:400], "c": ids[:400]})
-    with pytest.raises(ValueError, match="at least 160,000 cells"):
-        learn_codec(wide, categories={"b": ids[:400]}, max_cells=10_000)
-    with pytest.raises(ValueError, match="at least 400 cells"):
-        learn_codec(wide, max_cells=300)
 
 
 def test_bad_cells():
@@ -147,17 +141,11 @@ def test_bad_cells():
         ("s", (1,)),
         (2, (2,)),
         (-1, (3,)),
-        (np.int64(2), (2,)),
         (["t", "s"], (1, 2)),
-        (("s", 0), (0, 1)),
         ([1, -3], (1,)),
-        (pd.Index(["b"]), (3,)),
         (np.array([True, False, False, True]), (0, 3)),
-        (slice(1, 3), (1, 2)),
         (slice("s", "b"), (1, 2, 3)),
-        (slice(None, "s"), (0, 1)),
         (lambda X: X.columns[X.dtypes == "int64"], (2, 3)),
-        (lambda X: slice(0, 1), (0,)),
         (lambda X: [False, True, False, False], (1,)),
     ],
 )
@@ -169,13 +157,10 @@ def test_sensitive_columns(sensitive, positions):
     ("sensitive", "error", "message"),
     [
         ("z", ValueError, r"column 'z' not found; the columns are \['a', 's', 't', 'b'\]"),
-        (4, ValueError, "column 4 not found"),
         (-5, ValueError, "column -5 not found"),
         ([], ValueError, "selects no column"),
         ([True, False], ValueError, "mask of 2 values, but there are 4 columns"),
         (True, TypeError, "must be a column name or position"),
-        (1.5, TypeError, "must be a column name or position"),
-        ([None], TypeError, "must be a column name or position"),
     ],
 )
 def test_bad_sensitive_columns(sensitive, error, message):
@@ -190,7 +175,7 @@ def test_a_name_in_a_table_without_names():
         resolve_columns(SURVEY.to_numpy(), "s")
 
 
-@pytest.mark.parametrize("names", [[1, 2, 3], [2, 0, 1], [-1, 0, 1], [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1], [1.0, 2.0, 3.0]])
 def test_numbers_that_are_names_and_places_of_different_columns_are_refused(names):
     """Else another column would be protected than the one of this name."""
     X = pd.DataFrame([["no", "a", "x"], ["yes", "b", "y"], ["no", "b", "y"]], columns=names)

@@ -52,7 +52,7 @@ def test_few_values_are_categories(column):
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame.copy, pl.from_pandas, pl.LazyFrame])
-@pytest.mark.parametrize("k", [61, 150, 600])
+@pytest.mark.parametrize("k", [61, 600])
 def test_many_strings_are_grouped_or_listed(k, library):
     column = cities(k)
     assert refusal(column, library).endswith("as 'other', or list categories.")
@@ -61,7 +61,7 @@ def test_many_strings_are_grouped_or_listed(k, library):
 
 
 @pytest.mark.parametrize("to_text", [lambda column: column, lambda column: column.astype(str)])
-@pytest.mark.parametrize("column", [numbers(13), numbers(72), numbers(500, -400) / 4.0])
+@pytest.mark.parametrize("column", [numbers(13), numbers(500, -400) / 4.0])
 def test_numbers_are_cut_or_rounded_also_if_they_are_text(column, to_text):
     message = refusal(to_text(column))
     assert ("as text. Convert them" in message) == (to_text(column).dtype != column.dtype)
@@ -88,7 +88,7 @@ def test_dates_are_cut_also_if_they_are_text(to_text):
     assert _numbers("--bins", text, Bins)[1] == bins
 
 
-@pytest.mark.parametrize("form", ["%m/%d/%Y", "%d.%m.%y", "%d %b %Y", "%B %d, %Y"])
+@pytest.mark.parametrize("form", ["%m/%d/%Y", "%d.%m.%y", "%B %d, %Y"])
 def test_dates_in_local_forms_are_recognised(form):
     assert "dates as text. Convert them to dates" in refusal(DAYS.dt.strftime(form))
 

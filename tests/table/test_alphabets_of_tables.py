@@ -1,5 +1,6 @@
-"""Rare and unknown values of U as "other", and where alphabets come from."""
+"""Alphabets: declared ones cost nothing, learned ones are said to be; rare values are "other"."""
 
+import itertools
 import math
 
 import numpy as np
@@ -52,12 +53,7 @@ SOURCES = {
     "listed": ("declared", U, {"categories": {"u": ["a", "b"]}}),
     "given levels": ("declared", ORDERED, {"categories": "dtype"}),
     "ordered category": ("learned", ORDERED, {}),
-    "category made from the rows": ("learned", pd.Series(U, dtype="category"), {}),
     "category of more rows": ("learned", pd.Series([*U, "c"], dtype="category")[:12], {}),
-    "the same of many records": ("frequent", pd.Categorical([*"ab"] * 60), {}),
-    "the same, grouped": (
-        "frequent", pd.Categorical([*"ab"] * 59 + ["a", "c"]), {"grouping": Grouping("auto")}
-    ),
     "bool": ("declared", [True, False] * 6, {}),
     "a missing value is learned": ("learned", pd.Categorical([None, *U[1:]]), {}),
     "a listed one is not": ("declared", [None, *U[1:]], {"categories": {"u": ["a", "b", None]}}),
@@ -122,14 +118,116 @@ def test_other_beside_numbers():
         assert [row[1] for row in rows] == [1, 1, 2, 2] * 4 + [OTHER] * 4
 
 
+@pytest.mark.parametrize("least", [0, 1.5, True])
+def test_impossible_groups_are_refused(least):
+    with pytest.raises(ValueError, match=f"min_frequency={least} must be"):
+        Grouping(least)
+
+
+# -- levels that a dtype lists ----------------------------------------------------------------------
+
+LEVELS = ["low", "middle", "high", "top"]
+ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name
+
+
+def pandas_category(*, ordered):
+    return pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical(ROWS, LEVELS, ordered=ordered)})
+
+
+def arrow_dictionary(*, ordered):
+    pa = pytest.importorskip("pyarrow")
+    codes = pa.array([LEVELS.index(value) for value in ROWS], pa.int8())
+    u = pa.DictionaryArray.from_arrays(codes, LEVELS, ordered=ordered)
+    return pa.table({"s": [0, 1, 1], "u": u})
+
+
+def test_levels_are_given_if_rows_cannot_have_made_them():
+    """Else the user says that they were fixed in advance; all combinations are known then."""
+    pl = pytest.importorskip("polars")
+    enum = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Enum(LEVELS))})
+    assert learn(enum, sensitive="s")[0].source == "declared"
+    X = pandas_category(ordered=True)
+    assert learn(X, sensitive="s")[0].source == "learned"
+    for categories in ("dtype", {"u": "dtype"}, ["auto", "dtype"]):
+        codec, _ = learn(X, sensitive="s", categories=categories)
+        assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "made",
     [
-        ({"min_frequency": 0}, "min_frequency=0 must be"),
-        ({"min_frequency": 1.5}, "min_frequency=1.5 must be"),
-        ({"min_frequency": True}, "min_frequency=True must be"),
+        lambda numbers, _: pd.cut(numbers, 3),
+        lambda numbers, path: read_back(pd.cut(numbers, 3, labels=LEVELS[:3]), path),
     ],
+    ids=["cut", "read_stata"],
 )
-def test_impossible_groups(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Grouping(**arguments)
+def test_ordered_categories_that_were_made_of_the_table_are_learned(made, tmp_path):
+    numbers = pd.Series(np.random.default_rng(0).lognormal(size=300), name="u")
+    found = made(numbers, tmp_path / "table.dta")
+    assert found.cat.ordered
+    X = pd.DataFrame({"s": np.arange(300) % 2, "u": found.cat.rename_categories(list("abc"))})
+    for categories in ("auto", "product", "dtype"):
+        codec, _ = learn(X, sensitive="s", categories=categories)
+        assert codec.values == ("a", "b", "c")
+        assert (codec.source == "declared") is (categories == "dtype")
+
+
+def read_back(column, path):
+    """Write a column as Stata does, and read it."""
+    column.to_frame().to_stata(path, write_index=False)
+    return pd.read_stata(path)["u"]
+
+
+def test_the_levels_of_storage_are_given_if_the_user_says_so():
+    pa = pytest.importorskip("pyarrow")
+    codec, _ = learn(arrow_dictionary(ordered=False), sensitive="s", categories="dtype")
+    assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
+    columns = [pa.array(values).dictionary_encode() for values in (["a", "b"], ["b", "c"])]
+    parts = [pa.table({"s": [0, 1], "u": u}) for u in columns]
+    both = pa.concat_tables(parts)
+    assert learn(both, sensitive="s")[0].values == ("a", "b", "c")
+    with pytest.raises(ValueError, match=r"unify_dictionaries\(\) of the table, in column 'u'"):
+        learn(both, sensitive="s", categories="dtype")
+
+
+def test_a_missing_value_is_learned_beside_given_levels():
+    X = pandas_category(ordered=True)
+    X.loc[0, "u"] = None
+    codec, codes = learn(X, sensitive="s", categories="dtype")
+    assert (codec.source, codec.values) == ("learned", (*LEVELS, None))
+    assert codes.values.tolist() == [4, 2, 0]
+
+
+def test_storage_is_no_declaration():
+    """The order of these dictionaries is that of the rows."""
+    pl = pytest.importorskip("polars")
+    categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
+    for X in (arrow_dictionary(ordered=False), categorical):
+        assert learn(X, sensitive="s")[0].values == ("high", "low", "middle")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean"])
+def test_booleans_have_both_values(dtype):
+    X = pd.DataFrame({"s": [0, 1, 0], "u": pd.Series([True] * 3, dtype=dtype)})
+    assert learn(X)[0].values == (False, True)
+
+
+def test_product_has_all_combinations_of_both_parts():
+    X = pd.DataFrame(
+        {
+            "s": [0, 1, 2, 0],
+            "t": ["n", "y", "n", "n"],
+            "u": [5, 5, 6, 7],
+            "v": pd.Categorical(["b", "b", "a", "a"], ["b", "a", "c"]),
+        }
+    )
+    codec, codes = learn(X, sensitive=["s", "t"], categories="product")
+    assert codec.secrets == tuple(itertools.product((0, 1, 2), ("n", "y")))
+    assert codec.values == tuple(itertools.product((5, 6, 7), ("b", "a", "c")))
+    again = codec.encode(X)
+    np.testing.assert_array_equal(codes.secrets, again.secrets)
+    np.testing.assert_array_equal(codes.values, again.values)
+    new = pd.DataFrame({"s": [2], "t": ["y"], "u": [7], "v": ["c"]})
+    assert codec.encode(new).cells(codec.n_values).tolist() == [codec.n_cells - 1]
+    with pytest.raises(ValueError, match="has a value unseen in fit"):
+        codec.encode(new.assign(u=8))
