@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import stats
 
@@ -129,14 +128,6 @@ def test_sanitizers_keep_a_sample_of_the_population():
     told = found.survey_.describe()
     assert "within strata, whose sizes are those in 'people'" in told
     assert "of which that in column 'weight' is the greatest" in told
-    asymptotic = IRSanitizer(
-        1.0,
-        sensitive="ill",
-        survey=DESIGN,
-        uncertainty=LikelihoodRatioSet(radius="asymptotic"),
-        categories={"ill": [0, 1], "visits": [0, 1]},
-    )
-    assert [name for name, _ in asymptotic.fit(table).mechanism_.columns] == ["ill", "visits"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +135,6 @@ def test_sanitizers_keep_a_sample_of_the_population():
     [
         ({"people": np.arange(400.0) + 1}, "of stratum_sizes must hold one number for each str"),
         ({"people": -1.0}, "of stratum_sizes must hold positive numbers, but 400 of 400 are not"),
-        ({"people": "many"}, "column 'people' of stratum_sizes must hold numbers"),
         ({"weight": np.tile([1.0, 2.0], 200)}, "'weight' of max_weight must hold one number for"),
     ],
 )
@@ -178,8 +168,6 @@ def test_sizes_without_weights_are_for_exact_sets_alone():
     asymptotic = LikelihoodRatioSet(radius="asymptotic")
     with pytest.raises(ValueError, match="Name a column of weights"):
         fit(table, design, asymptotic)
-    with pytest.raises(ValueError, match="Name a column of weights"):
-        fit(pl.from_pandas(table).lazy(), design, asymptotic)
 
 
 def test_all_tables_keep_as_many_records():

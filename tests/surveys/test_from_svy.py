@@ -22,9 +22,6 @@ def rule(name):
 @pytest.mark.parametrize(
     ("stated", "expected"),
     [
-        ({"wgt": "w"}, SurveyDesign(weights="w")),
-        ({"psu": "school"}, SurveyDesign(clusters="school")),
-        ({"wgt": "w", "stratum": "r"}, SurveyDesign(weights="w", strata="r")),
         (
             {"wgt": "w", "stratum": ("r", "t"), "psu": "school", "singleton": rule("center")},
             SurveyDesign("w", ["r", "t"], "school", nest=True, singleton="center"),
@@ -54,8 +51,3 @@ def test_a_design_is_read(stated, expected):
 def test_what_has_no_equivalent_is_refused(stated, message):
     with pytest.raises(ValueError, match=message):
         SurveyDesign.from_svy(sample(**stated))
-
-
-def test_what_is_no_sample_is_refused():
-    with pytest.raises(TypeError, match=r"a svy.Sample has a design, and dict has none"):
-        SurveyDesign.from_svy({})

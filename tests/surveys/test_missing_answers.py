@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 from skrldp import IRSanitizer, LikelihoodRatioSet, SurveyDesign
@@ -30,31 +29,18 @@ def fit(table, **options):
     return IRSanitizer(1.0, uncertainty=asymptotic, **options).fit(table)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan])
-@pytest.mark.parametrize("values", [VALUES, [["no", "yes"], ["few", "many"]], "auto"])
-def test_a_survey_whose_secret_is_missing_is_refused(missing, values):
+@pytest.mark.parametrize("values", [VALUES, "auto"])
+def test_a_survey_whose_secret_is_missing_is_refused(values):
     table = survey().astype({"ill": object})
-    table.loc[:20, "ill"] = missing
+    table.loc[:20, "ill"] = None
     with pytest.raises(ValueError, match=r"21 records .* SurveyDesign.complete\(sample, 'ill'"):
         fit(table, categories=values)
 
 
-def test_a_missing_secret_may_be_a_secret_of_its_own():
-    table = survey()
-    table.loc[::4, "ill"] = None
-    found = fit(table, categories=VALUES | {"ill": ["no", "yes", None]})
-    assert found.joint_.secrets == ("no", "yes", None) and found.certificate_.holds(1.0)
-    assert found.joint_.counts[2].sum() == 300
-
-
-@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
-def test_complete_records_stand_for_others_of_their_class(library):
+def test_complete_records_stand_for_others_of_their_class():
     table = survey()
     table.loc[::7, "visits"] = None
-    own = table if library is pd.DataFrame else pl.from_pandas(table)
-    found = DESIGN.complete(own, "visits", within=["ill"])
-    assert isinstance(found, library)
-    found = pd.DataFrame({name: np.asarray(found[name]) for name in table.columns})
+    found = DESIGN.complete(table, "visits", within=["ill"])
     kept = table["visits"].notna().to_numpy()
     assert len(found) == kept.sum()
     assert found["place"].tolist() == table["place"][kept].tolist()
@@ -66,18 +52,9 @@ def test_complete_records_stand_for_others_of_their_class(library):
     assert fit(found).joint_.n == kept.sum()
 
 
-def test_arrays_and_replicates_are_completed_too():
-    rows = np.array(
-        [[2.0, 1.0, 0, 1], [2.0, 3.0, 0, np.nan], [1.0, 1.0, 1, 2], [1.0, 1.0, 1, np.nan]]
-    )
-    design = SurveyDesign(weights=0, replicate_weights=[0, 1], scale=0.5)
-    found = design.complete(rows, within=[2])
-    np.testing.assert_array_equal(found, [[4.0, 4.0, 0, 1], [2.0, 2.0, 1, 2]])
-
-
 def test_answers_missing_at_random_within_secrets_leave_the_conditionals():
     """Whoever is ill answers half as often: the conditionals are right, and the shares again."""
-    rng, n = np.random.default_rng(1), 200_000
+    rng, n = np.random.default_rng(1), 60_000
     ill = rng.random(n) < 0.3
     table = survey(n).assign(
         weight=1.0,

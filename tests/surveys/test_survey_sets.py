@@ -148,7 +148,6 @@ def test_values_that_were_not_drawn_have_the_effect_of_the_others():
     [
         (LikelihoodRatioSet(), "is for independent records, and these are a survey's"),
         (RenyiBall(), "the ball needs alpha=1 and radius='chi2'"),
-        (RenyiBall(alpha=1.0, radius="finite-sample"), "the ball needs alpha=1"),
     ],
 )
 def test_sets_for_independent_records_refuse_surveys(uncertainty, message):
@@ -199,16 +198,9 @@ def test_grouped_values_count_one_by_one(around):
     assert found >= 0.95 * usual
 
 
-TRUTH = np.array([[1, 2, 3, 4, 5], [5, 3, 3, 2, 2]]) / 30
-PEOPLE, TABLES = 2_000, 300
-
-
-SHARE = np.array([3, 5, 2, 4]) / 14
-
-
 def test_the_effective_size_of_independent_records_is_their_number():
     rng = np.random.default_rng(0)
-    records, cells = drawn(rng, 5_000, 1, 0.0, [1], SHARE)
+    records, cells = drawn(rng, 5_000, 1, 0.0, [1], np.array([3, 5, 2, 4]) / 14)
     joint = joint_of(records, cells, (2, 2))
     assert summary_of(joint).size == pytest.approx(5_000, rel=1e-3)
     assert summary_of(JointDistribution(joint.counts)).size == 5_000

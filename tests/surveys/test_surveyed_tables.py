@@ -10,7 +10,6 @@ import pytest
 from sklearn.base import clone
 
 from skrldp import (
-    AOptimalSanitizer,
     IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
@@ -29,17 +28,18 @@ ASYMPTOTIC = LikelihoodRatioSet(radius="asymptotic")
 DESIGN = SurveyDesign(weights="weight", clusters="place")
 
 
-def survey(clusters=80, size=15, seed=0, library="pandas"):
+def survey(clusters=80, size=15, seed=0):
     rng = np.random.default_rng(seed)
     own = rng.dirichlet(SHARE.ravel() * 15, size=clusters)
     cells = np.concatenate([rng.choice(4, size=size, p=p) for p in own])
-    columns = {
-        "weight": rng.choice([1.0, 2.5], size=cells.size),
-        "ill": np.array(["no", "yes"])[cells // 2],
-        "place": np.repeat(np.arange(clusters), size),
-        "visits": np.array(["few", "many"])[cells % 2],
-    }
-    return pd.DataFrame(columns) if library == "pandas" else pl.DataFrame(columns)
+    return pd.DataFrame(
+        {
+            "weight": rng.choice([1.0, 2.5], size=cells.size),
+            "ill": np.array(["no", "yes"])[cells // 2],
+            "place": np.repeat(np.arange(clusters), size),
+            "visits": np.array(["few", "many"])[cells % 2],
+        }
+    )
 
 
 def make(cls, uncertainty=ASYMPTOTIC, **options):
@@ -54,20 +54,12 @@ def surveyed():
     return make(PolyOptSanitizer).fit(survey())
 
 
-@pytest.mark.parametrize(
-    ("cls", "library"),
-    [
-        (AOptimalSanitizer, "polars"),
-        (RobustMSESanitizer, "pandas"),
-    ],
-)
-def test_every_sanitizer_takes_a_survey(cls, library):
-    table = survey(library=library)
-    found = make(cls, random_state=0).fit(table)
+def test_sanitizers_take_surveys_and_report_records_without_a_design():
+    table = survey()
+    found = make(RobustMSESanitizer, random_state=0).fit(table)
     assert found.certificate_.holds(1.0) and found.certificate_.uncertainty.rule == "survey"
     assert [name for name, _ in found.mechanism_.columns] == ["ill", "visits"]
-    frame = pd.DataFrame({name: table[name].to_numpy() for name in ("weight", "ill", "visits")})
-    weighted = frame.pivot_table("weight", "ill", "visits", aggfunc="sum").to_numpy()
+    weighted = table.pivot_table("weight", "ill", "visits", aggfunc="sum").to_numpy()
     np.testing.assert_allclose(found.joint_.probabilities, weighted / weighted.sum(), rtol=1e-9)
     # Private records need no columns of the design, and those that have them are reported alike.
     private = table[["ill", "visits"]]
@@ -163,16 +155,9 @@ def test_of_a_cluster_one_record_is_kept_in_proportion_to_its_weight():
     [
         ({"weight": -1.0}, {}, "column 'weight' of weights must hold positive numbers"),
         ({"weight": np.nan}, {}, "lacks the weight of 1,200 of 1,200 records: rows 0, 1, 2"),
-        ({"weight": "much"}, {}, "column 'weight' of weights must hold numbers"),
         ({"place": None}, {}, "column 'place' lacks the cluster of 1,200 of 1,200 records"),
         ({"area": range(1_200)}, {"strata": "area"}, "80 codes of clusters|codes of clusters are"),
         ({}, {"clusters": "town"}, "survey column 'town' not found; the columns are"),
-        ({"area": lambda t: t["place"]}, {"strata": "area"}, "as many strata as clusters"),
-        (
-            {"area": lambda t: t["place"] // 3},
-            {"strata": "area", "clusters": "place"},
-            None,
-        ),
         (
             {"area": lambda t: np.maximum(t["place"] - 1, 0)},
             {"strata": "area"},
@@ -184,15 +169,12 @@ def test_designs_that_are_wrong_are_refused(change, design, message):
     table = survey().assign(**change)
     stated = SurveyDesign(**{"weights": "weight", "clusters": "place"} | design)
     sanitizer = make(IRSanitizer, survey=stated)
-    if message is None:
-        assert sanitizer.fit(table).survey_.degrees == 80 - 27
-        return
     with pytest.raises(ValueError, match=message):
         sanitizer.fit(table)
     assert not hasattr(sanitizer, "mechanism_")
 
 
-@pytest.mark.parametrize("unit", [1e-165, 1e-60, 1e60, 1e200])
+@pytest.mark.parametrize("unit", [1e-165, 1e200])
 def test_weights_whose_squares_are_not_exact_are_refused(unit):
     """At 1e-165 the squares are 0, and a set around the table would be a point."""
     weights = unit * np.array([1.0, 2.0, 3.0])
@@ -244,15 +226,12 @@ def test_what_a_survey_does_not_go_with(options, message):
     [
         ({}, "a survey's design needs a column"),
         ({"replicate_weights": ["a", "b"]}, "replicate_weights need scale"),
-        ({"replicate_weights": "a", "scale": 1.0}, "a list of at least two columns"),
         (
             {"replicate_weights": ["a", "b"], "scale": 1.0, "strata": "c"},
             "leave strata and clusters",
         ),
-        ({"weights": "w", "scale": 1.0}, "scale is for replicate_weights"),
         ({"weights": "w", "singleton": "adjust"}, "singleton='adjust' must be one of 'error'"),
         ({"weights": "w", "nest": True}, "nest=True is about codes of clusters within strata"),
-        ({"weights": "w", "max_weight": 0}, "max_weight=0 must be a positive finite number"),
     ],
 )
 def test_designs_that_contradict_themselves(design, message):
