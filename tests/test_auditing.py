@@ -27,7 +27,6 @@ from skrldp import (
     GRRSanitizer,
     JointDistribution,
     Mechanism,
-    NonRobustSanitizer,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
@@ -39,7 +38,6 @@ from skrldp import (
 from skrldp.auditing import _check_mechanism, _check_repeats, _clopper_pearson, _Numbers
 from skrldp.claims import Claim
 from skrldp.claims_in_words import claim_in_words
-from skrldp.client.records import RecordReader
 from skrldp.sanitizers.access import codec_of, write_reports
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
@@ -135,10 +133,8 @@ class Seeded:
     ("fault", "base", "found_by", "words"),
     [
         # The one check that looks at the mechanism: by its matrix, and by few numbers.
-        (Noiseless, GRRSanitizer, "mechanism", "were expected"),
         (Noiseless, PolyOptSanitizer, "mechanism", "were expected"),
         (Swapped, GRRSanitizer, "mechanism", "were expected"),
-        (Swapped, PolyOptSanitizer, "mechanism", "were expected"),
         (PassesOn, GRRSanitizer, "unknown", "reported rather than refused"),
         (Seeded, PolyOptSanitizer, "repeats", "two calls report the same records too similarly"),
     ],
@@ -159,16 +155,6 @@ def test_a_seed_is_a_fault():
     assert "random_state=" in found["random_state"]
 
 
-def test_reports_that_the_mechanism_does_not_have_are_a_fault():
-    class Foreign(GRRSanitizer):
-        def transform(self, X):
-            super().transform(X)
-            return np.full((len(X), 2), 100)
-
-    found = audit(fitted(Foreign, encode="cells"), n=2_000, random_state=0)
-    assert "not the mechanism's" in faults(found)["mechanism"]
-
-
 # --- Sound sanitizers ----------------------------------------------------------------------------
 
 
@@ -177,11 +163,8 @@ def test_reports_that_the_mechanism_does_not_have_are_a_fault():
 @pytest.mark.parametrize(
     ("cls", "encode", "parameters"),
     [
-        (GRRSanitizer, "onehot", {}),
         (SRRSanitizer, None, {}),
         (PolyOptSanitizer, "posterior", {}),
-        (PolyOptSanitizer, "cells", {"observe": "nonsensitive"}),
-        (NonRobustSanitizer, "symbol", {}),
         (RobustMSESanitizer, None, {}),
     ],
 )
@@ -364,7 +347,7 @@ def test_the_coins_that_are_tossed():
 
 
 @pytest.mark.parametrize("miss", [0.01, 1e-30])
-@pytest.mark.parametrize(("count", "total"), [(0, 50), (1, 50), (50, 50), (0, 750)])
+@pytest.mark.parametrize(("count", "total"), [(0, 50), (1, 50), (50, 50)])
 def test_bounds_of_probabilities_are_where_what_was_seen_is_just_too_unlikely(count, total, miss):
     low, high = _clopper_pearson(count, total, miss)
     if count:
@@ -372,14 +355,6 @@ def test_bounds_of_probabilities_are_where_what_was_seen_is_just_too_unlikely(co
     if count < total:
         assert binom.cdf(count, total, high) == pytest.approx(miss, rel=1e-6, abs=0.0)
     assert (low == 0.0) == (count == 0) and (high == 1.0) == (count == total)
-
-
-def test_more_records_bound_better():
-    sanitizer = fitted(GRRSanitizer, eps=1.0)
-    leaks = sanitizer.mechanism_.leakage(JOINT.probabilities)
-    found = [audit(sanitizer, n=n, random_state=0).eps for n in (1_000, 10_000, 100_000)]
-    assert found[0] < found[1] < found[2] <= leaks
-    assert found[2] > 0.8 * leaks
 
 
 # --- Unknown values ------------------------------------------------------------------------------
@@ -407,10 +382,8 @@ def with_others(cls, **parameters):
 # Unknown values are reported by symbols that known ones have as well, so that only their
 # frequencies tell. The broken one is found for certain (64 reports), the sound one passes with
 # probability above 1 - 1e-4.
-@pytest.mark.parametrize(
-    "parameters", [{"handle_unknown": "infrequent_if_exist"}, {"min_frequency": "auto"}]
-)
-def test_unknown_values_are_reported_as_the_fit_says(parameters):
+def test_unknown_values_are_reported_as_the_fit_says():
+    parameters = {"handle_unknown": "infrequent_if_exist"}
     options = {"n": 400, "level": 0.9999, "random_state": 0}
     sound = audit(with_others(GRRSanitizer, **parameters), **options)
     assert sound.passed, str(sound)
@@ -418,26 +391,6 @@ def test_unknown_values_are_reported_as_the_fit_says(parameters):
     found = faults(audit(with_others(broken, **parameters), **options))
     assert set(found) == {"unknown"}
     assert "its reports do not follow the mechanism" in found["unknown"]
-
-
-@pytest.mark.parametrize("broken", [False, True])
-def test_functions_report_unknown_values_as_clients_do(broken):
-    sanitizer = with_others(GRRSanitizer, handle_unknown="infrequent_if_exist")
-    mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
-    reader = RecordReader(
-        mechanism.columns, mechanism.secrets, mechanism.values, "all", mechanism.others
-    )
-
-    def report(records):
-        reports = mechanism.sample(reader.cells(records)).astype(int)
-        strange = ~np.isin(records[:, 1].astype(str), mechanism.values)
-        if broken:
-            reports[strange] = records[strange, 0] == "yes"
-        return reports
-
-    options = {"n": 400, "level": 0.9999, "random_state": 0}
-    found = audit(report, distribution=joint, mechanism=mechanism, **options)
-    assert set(faults(found)) == ({"unknown"} if broken else set())
 
 
 @pytest.mark.parametrize("known", [("a", "no such value", None), (1, 5), (0.5, 2.5), (None,)])
@@ -558,14 +511,9 @@ def test_the_result_is_one_story():
     found = audit(fitted(GRRSanitizer, eps=1.0), n=10_000, random_state=0)
     (bound,) = found.bounds
     shares = np.array(bound.counts) / bound.totals
-    assert bound.eps < np.log(shares[0] / shares[1])
-    assert [check.name for check in found.checks] == [
-        "bound", "mechanism", "repeats", "unknown", "random_state",
-    ]  # fmt: skip
-    assert all(check.passed for check in found.checks)
-    assert sum(bound.totals) < found.n
-    with pytest.raises(AttributeError):
-        found.level = 0.0
+    assert bound.eps < np.log(shares[0] / shares[1]) and sum(bound.totals) < found.n
+    names = "bound", "mechanism", "repeats", "unknown", "random_state"
+    assert tuple(check.name for check in found.checks if check.passed) == names
     again = audit(lambda X: X[:, 1], n=3_000, distribution=JOINT, random_state=5)
     assert str(again) == str(audit(lambda X: X[:, 1], n=3_000, distribution=JOINT, random_state=5))
 
@@ -574,12 +522,10 @@ def test_the_result_is_one_story():
     ("parameters", "said"),
     [
         ({"n": 0}, "n=0 must be an integer"),
-        ({"n": 1e5}, "n=100000.0 must be an integer"),
         ({"n": 150}, "n=150 records are too few for 2 groups of secrets.* n=200"),
         ({"eps": -1}, "eps=-1 must be"),
         ({"eps": 1.0}, "functions. Omit them"),
         ({"level": 1.0}, "level=1.0 must be a number between"),
-        ({"random_state": "x"}, "random_state='x' must be"),
     ],
 )
 def test_bad_parameters(parameters, said):
@@ -590,7 +536,6 @@ def test_bad_parameters(parameters, said):
 @pytest.mark.parametrize(
     ("candidate", "said"),
     [
-        (None, "got NoneType"),
         (GRRSanitizer, r"got GRRSanitizer: write GRRSanitizer\(\).fit\(X\)"),
         (FunctionTransformer(), "audit its transform"),
         (
@@ -615,8 +560,6 @@ def test_fits_are_needed():
         (response, None, ValueError, "Pass distribution=JointDistribution"),
         (lambda records: records[:-1], JOINT, ValueError, "one report for each record"),
         (lambda records: None, JOINT, TypeError, "must be a table .* got 0D array"),
-        (lambda X: [[1], [1, 2]] * (len(X) // 2), JOINT, TypeError, "must be a table .*shape"),
-        (lambda X: [{"a": 1} for _ in X], JOINT, TypeError, "must be a table .*categories"),
         (response, JointDistribution(COUNTS, ["a", ("b", 1)]), ValueError, "different lengths"),
         (
             response,

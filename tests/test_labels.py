@@ -4,12 +4,8 @@ What somebody sees, a report together with something else, is itself a mechanism
 as one. What is certified is the guide's own code.
 """
 
-import warnings
-
 import numpy as np
 import pytest
-from conftest import few_iterations
-from sklearn.exceptions import ConvergenceWarning
 from test_docs import run
 
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism, certify
@@ -50,16 +46,6 @@ def pipelines():
     return page
 
 
-@pytest.fixture(scope="module")
-def models():
-    """What is said holds for every design, so that they may end early."""
-    page = {}
-    with few_iterations(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        run("docs/guide/models.md", page)
-    return page
-
-
 def test_a_raw_label_beside_a_report_breaks_the_promise(pipelines):
     """The pipelines page says how much the pair leaks."""
     report = pipelines["pipe"]["priv"].mechanism_
@@ -86,29 +72,3 @@ def test_a_label_inside_the_mechanism_keeps_it(pipelines):
     for row, (s, u) in zip(mechanism.matrix, mechanism.symbols, strict=True):
         pair[2 * of_features.index((s, *u[:2])) + int(u[2])] += row
     assert certify(pair, LikelihoodRatioSet(), sanitizer.joint_).eps <= 1.0
-
-
-def test_a_label_that_is_known_adds_what_it_says_by_itself(models):
-    """With `observer_columns`, a report adds at most eps to what the label says."""
-    beyond = {}
-    for name in ("told", "sanitizer"):
-        sanitizer = models[name]
-        mechanism, joint = sanitizer.mechanism_, sanitizer.joint_
-        label = np.array([u[-1] for u in joint.values])
-        columns = mechanism.matrix.reshape(len(mechanism.matrix), *joint.counts.shape)
-        beyond[name] = max(
-            leakages(
-                columns[:, :, label == own].reshape(len(columns), -1),
-                joint.counts[:, label == own],
-            )[1]
-            for own in (False, True)
-        )
-    assert beyond["told"] <= 1.0 < 1.005 < beyond["sanitizer"]
-    # The pair itself: the label's own leakage and the report's, which add up.
-    joint, mechanism = models["told"].joint_, models["told"].mechanism_
-    label = np.array([u[-1] for u in joint.values])
-    shares = joint.conditionals @ np.eye(2)[label.astype(int)]
-    alone = np.abs(np.log(shares[0] / shares[1])).max()
-    pair = np.vstack([mechanism.matrix * np.tile(label == own, 2) for own in (False, True)])
-    seen = Mechanism.from_matrix(pair, joint.secrets, joint.values).leakage(joint.probabilities)
-    assert alone < seen <= alone + 1.0
