@@ -498,7 +498,7 @@ def phase_sizes(sanitizer: Any, n: int) -> tuple[int, int, int]:
     ----------
     sanitizer : AOptimalSanitizer
         The design of the third phase, with `categories`, not fitted. About twenty such designs are
-        computed.
+        computed; to compare sizes, a coarse `tol` such as 0.05 suffices.
     n : int
         Number of people in all phases together.
 
@@ -517,8 +517,9 @@ def phase_sizes(sanitizer: Any, n: int) -> tuple[int, int, int]:
     >>> from skrldp import AOptimalSanitizer
     >>> from skrldp.model_selection import phase_sizes
     >>> answers = {"ill": ["no", "yes"], "old": ["no", "yes"]}
-    >>> sum(phase_sizes(AOptimalSanitizer(sensitive="ill", categories=answers), 20_000))
-    20000
+    >>> design = AOptimalSanitizer(sensitive="ill", categories=answers, tol=0.05)
+    >>> phase_sizes(design, 20_000)
+    (2000, 0, 18000)
     """
     if not (is_finite(n) and n == int(n) and n >= 100):
         raise ValueError(f"n={shown(n)} must be an integer of at least 100 people.")

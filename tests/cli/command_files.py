@@ -1,12 +1,16 @@
-"""A table and its files, for the tests of the command line."""
+"""A table and its files; fixtures: a folder with a mechanism and records, and the command."""
 
 import datetime
+import io
+import sys
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+import pytest
 
 from skrldp.batches import key_check
+from skrldp.cli import main
 
 DAYS = [datetime.date(2026, 1, day) for day in (1, 2)]
 
@@ -56,3 +60,43 @@ def read(path):
     if name.endswith(".csv"):
         return pacsv.read_csv(path)
     return pa.ipc.open_file(path).read_all()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder, the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """Run the command in this process: exit code, standard output, standard error."""
+
+    def called(*args, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        code = main([str(arg) for arg in args])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return called
+
+
+@pytest.fixture(scope="session")
+def designed(tmp_path_factory):
+    """The JSON of a mechanism for the columns of the table but the person."""
+    target = tmp_path_factory.mktemp("designed") / "mechanism.json"
+    public = write(table(), target.with_name("public.parquet"))
+    assert main(["design", str(public), *DESIGN, "-o", str(target)]) == 0
+    return target.read_bytes()
+
+
+@pytest.fixture
+def ready(folder, designed):
+    """The folder with mechanism.json, a key, and the records as CSV."""
+    (folder / "mechanism.json").write_bytes(designed)
+    (folder / "key").touch(0o600)
+    (folder / "key").write_text(KEY.hex())
+    write(table(), folder / "records.csv")
+    return folder

@@ -11,7 +11,8 @@ import shutil
 import stat
 import subprocess
 import sys
-from contextlib import contextmanager
+import warnings
+from contextlib import chdir, contextmanager
 from dataclasses import replace
 
 import duckdb
@@ -19,8 +20,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pytest
-from command_files import CHECKED, KEY, KEYED, read, table, write
-from command_fixtures import call, designed, folder, ready
+from command_files import CHECKED, KEY, KEYED, call, designed, folder, read, ready, table, write
+from conftest import few_iterations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,8 +81,9 @@ PEOPLE = [f"{person:032x}" for person in range(1, 6)]
     st.lists(st.sampled_from(PEOPLE), unique=True, min_size=1),
     st.integers(0, 3),
     st.integers(1, 3),
+    st.sampled_from(["pyarrow", "pandas", "polars", "lazy"]),
 )
-def test_the_joins_follow_the_rule(entries, asked, epoch, most):
+def test_the_joins_follow_the_rule(entries, asked, epoch, most, library):
     """Those of DuckDB, of the command's tables, and of the reporter, in which rows are doubled."""
     expected = {}
     for person in asked:
@@ -114,28 +116,24 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most):
     def bring(frame):
         return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
 
-    for library in ("pyarrow", "pandas", "polars", "lazy"):
-        backend = "polars" if library == "lazy" else library
+    def make(table):
+        frame = nw.from_arrow(table, backend="polars" if library == "lazy" else library)
+        return (frame.lazy() if library == "lazy" else frame).to_native()
 
-        def make(table, backend=backend, lazy=library == "lazy"):
-            frame = nw.from_arrow(table, backend=backend)
-            return (frame.lazy() if lazy else frame).to_native()
-
-        candidates = make(pa.table(made))
-        new = bring(one.entries(candidates, make(ledger)))
-        assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
-        grown = make(pa.concat_tables([ledger, new.cast(ledger.schema)]))
-        leaves = bring(one.reports(candidates, grown))
-        wanted = {p: tuple(found[:2]) for p, found in expected.items() if found[1] >= 0}
-        found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
-        assert {person: (report, epoch) for person, report, epoch in found} == wanted
+    candidates = make(pa.table(made))
+    new = bring(one.entries(candidates, make(ledger)))
+    assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
+    grown = make(pa.concat_tables([ledger, new.cast(ledger.schema)]))
+    leaves = bring(one.reports(candidates, grown))
+    wanted = {p: tuple(found[:2]) for p, found in expected.items() if found[1] >= 0}
+    found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
+    assert {person: (report, epoch) for person, report, epoch in found} == wanted
 
 
 # Runs
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
+def test_a_first_report_is_repeated(call, ready, designed, monkeypatch):
     """Whatever becomes of the record; the order is that of the records, settled in parts."""
     monkeypatch.setattr(_ledger_file, "_CHUNK", 100)
     code, _, err = call(*REPORT, "-o", "a.csv")
@@ -151,9 +149,9 @@ def test_a_first_report_is_repeated(call, ready, designed, ending, monkeypatch):
     expected = zip(made["holder"].to_pylist(), made["candidate"].to_pylist(), strict=True)
     assert entries == dict(expected)
 
-    write(changed(), f"changed.{ending}")
+    write(changed(), "changed.csv")
     before = (ready / NAME).read_bytes()
-    arguments = ("report", "mechanism.json", f"changed.{ending}", *KEYED)
+    arguments = ("report", "mechanism.json", "changed.csv", *KEYED)
     assert call(*arguments, *LEDGER, "-o", "b.csv") == (0, "", "")
     assert read("b.csv") == read("a.csv")
     assert call(*arguments[:3], *CHECKED, "-o", "without.csv") == (0, "", "")
@@ -170,7 +168,8 @@ def designs(tmp_path_factory):
     for name, eps, secret in (("a", 1, "ill"), ("b", 1.5, "ill"), ("c", 1, "zip")):
         columns = [word for n in ("ill", "zip") if n != secret for word in ("-c", n)]
         arguments = ("design", public, "-s", secret, *columns, "-e", eps, "--eps-worst-case", 2)
-        assert main([*map(str, arguments), "-o", str(place / f"{name}.json")]) == 0
+        with few_iterations(), warnings.catch_warnings(action="ignore"):
+            assert main([*map(str, arguments), "-o", str(place / f"{name}.json")]) == 0
     made = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("01", "02"))
     near = Around("renyi", {"alpha": 2.0, "radius": 0.1}, "given")
     made = made.named(None, [("ill", True), ("zip", False)])
@@ -333,21 +332,16 @@ def test_another_run_waits(call, ready, monkeypatch):
 
 EDITS = {
     "a row is deleted": "DELETE FROM reports WHERE rowid = 7",
-    "all are": "DELETE FROM reports",
     "so that the count is right": "DELETE FROM reports WHERE rowid = 7; "
     "INSERT INTO reports FROM reports LIMIT 1",
     "a person is elsewhere": "UPDATE reports SET part = 1 - part WHERE part < 2",
     "a row is doubled": "INSERT INTO reports FROM reports LIMIT 1",
-    "reports are exchanged": "UPDATE reports SET report = 3 - report WHERE report IN (1, 2)",
     "a person is unknown": "UPDATE reports SET holder = uuid() WHERE rowid = 7",
     "a report": "UPDATE reports SET report = report + 1 WHERE rowid = 7",
-    "an epoch": "UPDATE reports SET epoch = -1 WHERE rowid = 7",
-    "a design": "UPDATE reports SET design = 2 WHERE rowid = 7",
     "a digest": "UPDATE designs SET digest = 'ab'",
     "a bound": "UPDATE designs SET eps_all = 0.1",
     "a setting": "UPDATE settings SET max_reports = 2",
     "the settings": "DELETE FROM settings",
-    "a missing digest": "UPDATE settings SET parts = NULL",
     "the table": "DROP TABLE reports",
     "a column": "ALTER TABLE reports DROP COLUMN epoch",
     "version": "UPDATE settings SET version = 2",
@@ -362,9 +356,8 @@ def begun(tmp_path_factory, designed):
     (place / "key").touch(0o600)
     (place / "key").write_text(KEY.hex())
     write(table(), place / "records.csv")
-    command = [sys.executable, "-m", "skrldp", *REPORT, "-o", "a.csv"]
-    command[1:3] = ["-c", "import sys; from skrldp.cli import main; sys.exit(main())"]
-    assert subprocess.run(command, cwd=place, capture_output=True).returncode == 0
+    with chdir(place):
+        assert main([*REPORT, "-o", "a.csv"]) == 0
     write(changed(), place / "records.csv")
     return place
 
@@ -402,17 +395,6 @@ def test_few_records_read_the_rows_that_are_checked_and_no_others(call, again):
     with duckdb.connect(NAME) as engine:
         engine.execute(f"DELETE FROM reports WHERE holder = '{holder}' AND report = 999")
     assert call(*run, "-o", "d.csv")[0] == 2
-
-
-def test_no_progress_of_duckdb_is_written_among_the_reports(again):
-    """DuckDB takes a process without a file for an interactive one, which has a bar."""
-    code = (
-        "from skrldp.cli._ledger_file import opened_ledger\n"
-        f"with opened_ledger({NAME!r}, 0) as ledger:\n"
-        "    print(ledger._engine.execute(\"SELECT current_setting('enable_progress_bar')\")"
-        ".fetchall())"
-    )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[(False,)]\n"
 
 
 def test_flipped_bits_are_noticed_or_change_nothing(call, again):
@@ -473,7 +455,7 @@ def test_a_run_that_is_killed_loses_nothing(call, again, what):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a file's size")
-@pytest.mark.parametrize("size", [1, 64, 300, 1100])
+@pytest.mark.parametrize("size", [64, 300])
 def test_a_full_disk_is_said_with_the_name(again, size):
     """Whichever file is full; afterwards the ledger is as it was, or has the entries."""
     code = (
@@ -493,25 +475,21 @@ def test_a_full_disk_is_said_with_the_name(again, size):
 CASES = {
     "no id": (("--ledger", "l.duckdb"), "--ledger go with --id and --key"),
     "no ledger": ((*KEYED, "--max-reports", "2"), "go with --ledger"),
-    "no wait": ((*KEYED, "--wait", "2"), "go with --ledger"),
     "other file": (
         (*KEYED, "--ledger", "records.csv"),
         "records.csv is damaged, or is not a ledger",
     ),
-    "other table": ((*KEYED, "--ledger", "table.parquet"), "is not a ledger"),
     "other database": ((*KEYED, "--ledger", "other.duckdb"), "is not a ledger"),
     "empty": ((*KEYED, "--ledger", "empty"), "is not a ledger"),
     "standard": ((*KEYED, "--ledger", "-"), "a ledger is a DuckDB file"),
     "no folder": ((*KEYED, "--ledger", "no/l.duckdb"), "there is no folder"),
     "the output": ((*KEYED, "--ledger", "out.csv"), "is both input and output"),
-    "eps": ((*KEYED, *LEDGER, "--max-reports", "0"), "--max-reports"),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_bad_ledgers(call, ready, case):
     arguments, fragment = CASES[case]
-    write(table(), ready / "table.parquet")
     (ready / "empty").touch()
     with duckdb.connect("other.duckdb") as engine:
         engine.execute("CREATE TABLE settings (name VARCHAR)")

@@ -3,13 +3,12 @@
 import io
 import json
 
-import command_fixtures
 import numpy as np
 import pandas as pd
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 import pytest
 from block_tables import fitted_blocks, wide_table
+from command_files import call, folder
 
 from skrldp import (
     Bins,
@@ -22,7 +21,7 @@ from skrldp import (
 from skrldp.batches import BlockReporter, key_check
 from skrldp.claims_in_words import claim_lines
 
-call, folder = command_fixtures.call, command_fixtures.folder
+__all__ = ["call", "folder"]  # fixtures
 
 KEY = bytes(range(32))
 KEYED = ("--id", "person", "--key", "key", "--key-check", key_check(KEY))
@@ -84,70 +83,52 @@ def test_designs_that_are_refused(call, ready):
     assert not (ready / "made.json").exists()
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_keyed_reports_and_estimates(call, ready, ending):
-    arguments = ("report", "manifest.json", "records.csv", *KEYED, "-o", f"out.{ending}")
+def test_keyed_reports_and_estimates(call, ready):
+    """Reports are those of the reporter; estimates those of the estimator, also from counts."""
+    arguments = ("report", "manifest.json", "records.csv", *KEYED, "-o", "out.csv")
     assert call(*arguments) == (0, "", "")
     reporter = BlockReporter(fitted_blocks().manifest_, id="person", key=KEY)
     expected = reporter(RECORDS)
-    found = {
-        "csv": pd.read_csv,
-        "parquet": lambda path: pq.read_table(path).to_pandas(),
-    }[ending](ready / f"out.{ending}")
+    found = pd.read_csv(ready / "out.csv")
     assert found.columns.tolist() == ["person", "block", "report"]
     assert found.astype(str).equals(expected.astype(str))
 
     own = BlockEstimator(fitted_blocks().manifest_).fit(expected)
-    code, out, err = call(
-        "estimate", "manifest.json", f"out.{ending}", "--of", "age", "--of", "job"
-    )
+    code, out, err = call("estimate", "manifest.json", "out.csv", "--of", "age", "--of", "job")
     assert (code, err) == (0, "")
     rows = pacsv.read_csv(io.BytesIO(out.encode())).to_pandas()
     frame = own.marginal(["age", "job"]).to_frame()[["age", "job", *FIGURES]]
     pd.testing.assert_frame_equal(rows, frame, check_exact=False, rtol=1e-12)
     grouped = ("--of", "ill", "--by", "home", "--level", "0.9", "-o", "e.csv")
-    assert call("estimate", "manifest.json", f"out.{ending}", *grouped) == (0, "", "")
+    assert call("estimate", "manifest.json", "out.csv", *grouped) == (0, "", "")
     by = own.marginal("ill", by="home").to_frame(0.9)
     found = pd.read_csv(ready / "e.csv")
     assert found.columns.tolist()[:2] == ["home", "ill"]
     np.testing.assert_allclose(found[FIGURES], by[FIGURES], rtol=1e-12)
+    counted = expected.groupby(["block", "report"]).size().rename("n").reset_index()
+    counted.to_csv(ready / "counted.csv", index=False)
+    each, together = (
+        call("estimate", "manifest.json", *options, "--of", "job")
+        for options in (("out.csv",), ("counted.csv", "--counts", "n"))
+    )
+    assert each[0] == 0 and together == each
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_records_have_numbers_where_a_manifest_has_bins(call, ready, ending):
+def test_records_have_numbers_where_a_manifest_has_bins(call, ready):
     """Reports are those of the bins, whatever numbers of a bin the records have."""
     asked = (*ASKED, "--blocks", "singles", "--bins", "age=0,1,10", "-o", "cut.json")
     assert call(*asked)[0] == 0
     assert "numbers in [0, 10), cut into [0, 1), [1, 10)" in " ".join(
         call("inspect", "cut.json")[1].split()
     )
-    path = ready / f"people.{ending}"
-    write = {
-        "csv": lambda table: table.to_csv(path, index=False),
-        "parquet": lambda table: table.to_parquet(path),
-    }[ending]
     for number, ages in enumerate((RECORDS["age"], RECORDS["age"].astype(float) * 4 + 0.25)):
-        write(RECORDS.assign(age=ages))
-        code, _, err = call("report", "cut.json", path.name, *KEYED, "-o", f"{number}.csv")
+        RECORDS.assign(age=ages).to_csv("people.csv", index=False)
+        code, _, err = call("report", "cut.json", "people.csv", *KEYED, "-o", f"{number}.csv")
         assert (code, err) == (0, "")
     assert (ready / "0.csv").read_text() == (ready / "1.csv").read_text()
-    fresh = call("report", "cut.json", path.name, "-o", "fresh.csv")
-    assert fresh[0] == 0
     RECORDS.assign(age=10).to_csv(ready / "old.csv", index=False)
     code, out, err = call("report", "cut.json", "old.csv", *KEYED)
     assert code == 2 and not out and "numbers in [0, 10)" in err and "a wider range" in err
-
-
-def test_counted_reports(call, ready):
-    """The same figures from distinct reports and their numbers."""
-    call("report", "manifest.json", "records.csv", *KEYED, "-o", "out.csv")
-    reports = pd.read_csv(ready / "out.csv")
-    reports.groupby(["block", "report"]).size().rename("n").reset_index().to_csv(
-        ready / "counted.csv", index=False
-    )
-    each = call("estimate", "manifest.json", "out.csv", "--of", "job")
-    assert each[0] == 0
-    assert call("estimate", "manifest.json", "counted.csv", "--of", "job", "--counts", "n") == each
 
 
 def test_inspect(call, ready):

@@ -6,14 +6,13 @@ import subprocess
 import sys
 import time
 
-import command_fixtures
 import pytest
+from command_files import call, designed, folder, ready
 
 from skrldp.cli._common import CommandError
 from skrldp.cli._files import new_file
 
-call, designed = command_fixtures.call, command_fixtures.designed
-folder, ready = command_fixtures.folder, command_fixtures.ready
+__all__ = ["call", "designed", "folder", "ready"]  # fixtures
 
 COMMAND = "import sys; from skrldp.cli import main; sys.exit(main())"
 GOOD = ("report", "mechanism.json", "records.csv", "-o", "out.csv")

@@ -10,14 +10,25 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import command_fixtures
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 import pytest
-from command_files import CHECKED, DAYS, DESIGN, KEY, KEYED, read, table, write
+from command_files import (
+    CHECKED,
+    DAYS,
+    DESIGN,
+    KEY,
+    KEYED,
+    call,
+    designed,
+    folder,
+    read,
+    ready,
+    table,
+    write,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,8 +37,7 @@ from skrldp.batches import Reporter
 from skrldp.cli._mechanism import read_categories
 from skrldp.cli._tables import Table
 
-call, designed = command_fixtures.call, command_fixtures.designed
-folder, ready = command_fixtures.folder, command_fixtures.ready
+__all__ = ["call", "designed", "folder", "ready"]  # fixtures
 
 SECRET = "nobody-may-read-this"
 
@@ -158,14 +168,6 @@ def test_what_is_declared_missing_is_not_the_empty_string(call, folder):
         assert ("does not know a value" in err) == (code == 2)
 
 
-def test_integers_that_no_column_of_a_file_holds(call, folder):
-    mechanism = Mechanism.from_matrix(np.eye(2), ("",), (1, 2**64), observe="nonsensitive")
-    (folder / "m.json").write_text(mechanism.named(None, [("s", True), ("u", False)]).to_json())
-    (folder / "t.csv").write_text("u\n1\n")
-    code, _, err = call("report", "m.json", "t.csv")
-    assert code == 2 and "integers of more than 64 bits" in err
-
-
 ALPHABETS = [
     ["1", "01", "1.0"],
     [1, 2, 10],
@@ -213,7 +215,7 @@ def test_what_a_mechanism_does_not_see(call, folder):
     assert call("report", "m.json", "in.csv") == (0, '"report"\n1\n0\n2\n2\n', "")
 
 
-@pytest.mark.parametrize("text", [SECRET, "0x1F", "1,5", "nan"])
+@pytest.mark.parametrize("text", [SECRET, "nan"])
 def test_a_number_that_is_none_is_an_error_with_its_row(call, folder, text):
     """Numbers to be cut into bins are parsed, in their column alone; counts are whole numbers."""
     rows = [f"{ill},{age},{home},2" for ill in ("no", "yes") for age in (1, 2.5) for home in "ab"]
@@ -277,18 +279,6 @@ def test_how_texts_are_written(folder):
     assert rows_of("t.csv.gz", ["a", "b"]) == expected[1:]
 
 
-def test_lines_within_a_quoted_field_are_told(call, ready):
-    """Of a column that is not read: nothing but the number of rows shows what was swallowed."""
-    lines = (ready / "records.csv").read_text().replace('"', "").splitlines()
-    notes = ["note", *([""] * 300)]
-    notes[2], notes[8] = '"', 'odd"'
-    text = "".join(f"{line},{note}\n" for line, note in zip(lines, notes, strict=True))
-    (ready / "odd.csv").write_text(text)
-    code, _, err = call("report", "mechanism.json", "odd.csv", *CHECKED, "-o", "out.csv")
-    assert code == 0 and len(read(ready / "out.csv")) == 294
-    assert "odd.csv: 6 lines begin within a quoted field" in err and "remove the quote" in err
-
-
 ROW = b"person,ill,visits,zip,day\n1,no,1,01,2026-01-01\n"
 DAMAGED = {
     "ragged.csv": (ROW + f"2,{SECRET}\n".encode(), "row 3 has 2 values where the header has 5"),
@@ -348,21 +338,6 @@ def test_declared_categories_stay_declared(call, folder):
     assert call("design", "public.csv", *design[:-1], "n.json")[0] == 2  # texts have no dictionary
 
 
-def test_dictionaries_with_narrow_codes(call, folder):
-    """Of a Parquet file Arrow makes one for all batches, with too few codes, or none at all."""
-    codes = [pa.array(range(100), pa.int8())] * 3
-    names = [pa.array([f"{name} {row}" for row in range(100)]) for name in "abc"]
-    parts = [pa.DictionaryArray.from_arrays(*pair) for pair in zip(codes, names, strict=True)]
-    columns = {"ill": ["no", "yes"] * 150, "u": pa.chunked_array(parts)}
-    pq.write_table(pa.table(columns), "in.parquet")
-    code, _, err = call("design", "in.parquet", *DESIGN[:4], "-e", "1", "-o", "m.json")
-    if code:
-        assert code == 2 and "more values than its narrow codes can number. Write the" in err
-    else:
-        values = json.loads((folder / "m.json").read_text())["values"]
-        assert sorted(values) == sorted(f"{name} {row}" for name in "abc" for row in range(100))
-
-
 # --- Folders -------------------------------------------------------------------------------------
 
 
@@ -377,7 +352,7 @@ def parts_of(records, folder, ending, cuts=(0, 120, 120, 300)):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_folders(call, ready, expected, ending):
     """Read in the order of the names; a file of two names once, or it would report twice."""
     parts_of(table(), ready / "parts", ending)
@@ -406,8 +381,8 @@ WRONG = {
     ),
     "other format": (lambda: write(table(), "parts/x.csv"), "the files have several formats"),
     "same person": (
-        lambda: write(table().slice(299), "parts/x.parquet"),
-        "rows 299 and 300 (counted from 0) have the same id",
+        lambda: write(table().slice(0, 1), "parts/x.parquet"),
+        "rows 0 and 300 (counted from 0) have the same id",
     ),
     "partitions": (lambda: os.mkdir("parts/year=2026"), "holds folders, such as parts/year=2026"),
     "cut off": (
@@ -427,10 +402,9 @@ def test_wrong_folders(call, ready, case):
     assert not (ready / "out.csv").exists()
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_a_part_with_another_column_is_not_cut_to_size_in_silence(call, ready, ending):
-    parts_of(table(), ready / "parts", ending)
-    write(table().append_column("more", table()["visits"]), ready / f"parts/x.{ending}")
+def test_a_part_with_another_column_is_not_cut_to_size_in_silence(call, ready):
+    parts_of(table(), ready / "parts", "csv")
+    write(table().append_column("more", table()["visits"]), ready / "parts/x.csv")
     code, _, err = call("design", "parts", *DESIGN[:4], "-e", "1", "-o", "m.json")
     assert code == 2 and "column 'more' differs: " in err
     assert "no such column in parts/part-00000-0f" in err
