@@ -4,7 +4,10 @@ import hashlib
 import hmac
 import re
 
+import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from skrldp.sampling.random_bits import Tapes
 
 KEY = bytes(range(32))
 DIGEST = hashlib.sha256(b"some mechanism").hexdigest()
@@ -29,9 +32,16 @@ def written(cell, person):
     return first + octets + bytes(-len(octets) % 16)
 
 
-def tape(cell, person, key=KEY, digest=DIGEST):
+def tape(cell, person, key=KEY, digest=DIGEST, epoch=0):
     """The tape of one row: a library's CBC encryption, of which the last block counts."""
-    domain = b"skrldp keyed report, version 1\0"
-    derived = hmac.new(key, domain + bytes.fromhex(digest), hashlib.sha256).digest()
+    domain = b"skrldp keyed report, version 1\0" + bytes.fromhex(digest)
+    domain += epoch.to_bytes(8, "big") if epoch else b""
+    derived = hmac.new(key, domain, hashlib.sha256).digest()
     encryptor = Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor()
     return encryptor.update(written(cell, person))[-16:]
+
+
+def report_of_tape(mechanism, cell, person, key=KEY, epoch=0):
+    """The report about a person in a cell, drawn from the described bytes."""
+    octets = np.frombuffer(tape(cell, person, key, mechanism.digest, epoch), dtype=np.uint8)
+    return int(mechanism.form.sampler.sample([cell], Tapes(octets[None]))[0])

@@ -130,20 +130,13 @@ def test_another_process_gives_the_same_reports(monkeypatch):
 MOMENT = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)
 VALUES_OF = {
     "int64": ([1, 2, None, 1], pa.int64()),
-    "uint8": ([1, 2, 255, 1], pa.uint8()),
     "uint64": ([2**64 - 1, 2, 2**63, 1], pa.uint64()),
-    "float32": ([0.1, -0.0, 3.0, float("nan")], pa.float32()),
     "float": ([0.1, 0.0, -0.0, None], pa.float64()),
-    "half": (np.array([0.5, 1.0, 1.0, 2.0], dtype=np.float16), pa.float16()),
     "bool": ([True, False, None, True], pa.bool_()),
-    "date": ([datetime.date(2020, 1, day) for day in (1, 2, 3, 1)], pa.date32()),
     "moment": ([MOMENT, MOMENT, None, MOMENT], pa.timestamp("us", tz="Europe/Berlin")),
     "nanoseconds": ([1, 2, None, 1], pa.timestamp("ns")),
-    "duration": ([1, 2, None, 1], pa.duration("s")),
     "decimal": ([decimal.Decimal("1.5"), decimal.Decimal(2), None, None], pa.decimal128(5, 2)),
     "string": (["a", "", None, "a"], pa.string()),
-    "large_string": (["a", "", None, "a"], pa.large_string()),
-    "view": (["a", "", None, "a"], "string_view"),
     "null": ([None] * 4, pa.null()),
 }
 
@@ -152,17 +145,13 @@ VALUES_OF = {
 def test_types_of_values(kind):
     """One by one through the client, and as Arrow holds them: plain, in dictionaries, in parts."""
     values, dtype = VALUES_OF[kind]
-    if dtype == "string_view":
-        if not hasattr(pa, "string_view"):
-            pytest.skip("this pyarrow has no string_view")
-        dtype = pa.string_view()
     column = pa.array(values, dtype)
     one_by_one = column.to_pylist()
     members = Column.of_values("u", one_by_one).categories
     reader = RecordReader([("s", True), ("u", False)], ["x"], members, "all")
     expected = reader.cells([("x", value) for value in one_by_one]).tolist()
     forms = [column, pa.concat_arrays([column, column]).slice(4)]
-    if kind not in ("half", "view", "null"):  # Arrow makes no dictionaries of these
+    if kind != "null":  # Arrow makes no dictionary of these
         encoded = column.dictionary_encode()
         many = pa.concat_arrays([encoded.dictionary] * 5)  # more than rows
         forms += [encoded, pa.DictionaryArray.from_arrays(encoded.indices, many)]
@@ -243,44 +232,6 @@ def test_whole_tables():
         list(one(pl.LazyFrame({"person": [1]})))
 
 
-def pieces_of_lines():
-    """Ids and a kept column that Polars cuts out of lines with the answers, which they share."""
-    lines = [f"person-number-{place:03d} of region {place:03d};SECRET" for place in range(9)]
-    own = {"age": [1] * 9, "ill": ["no"] * 9, "size": ["S"] * 9}
-    line = pl.col("line")
-    return pl.DataFrame({"line": lines, **own}).select(
-        "age",
-        "ill",
-        "size",
-        person=line.str.slice(0, 17),
-        more=line.str.head(31),
-    )
-
-
-@pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_reports_hold_no_bytes_of_the_texts_that_ids_are_pieces_of(library, tmp_path):
-    """Views share the buffers of whole lines, which files of Arrow and pickles hold whole."""
-    records, path = pieces_of_lines(), tmp_path / "reports.arrow"
-    records.write_ipc(path)
-    if b"SECRET" not in path.read_bytes():
-        pytest.skip("this version of Polars shares no texts")
-    one = reporter(keep=["more"])
-    expected = one(records.to_arrow())
-    if library == "polars":
-        found = one(records)
-        assert found.equals(pl.from_arrow(expected))
-        found.write_ipc(path)
-    else:
-        table = records.to_arrow(compat_level=pl.CompatLevel.newest())
-        assert str(table.schema.field("person").type) == "string_view"
-        found = one(table)
-        assert found.cast(expected.schema).equals(expected)
-        with pa.ipc.new_file(path, found.schema) as file:
-            file.write_table(found)
-    for octets in (path.read_bytes(), pickle.dumps(found)):
-        assert b"person-number-003 of region 003" in octets and b"SECRET" not in octets
-
-
 def test_an_index_that_is_reported_does_not_leave():
     frame = table_of(5)[0].to_pandas()
     for names in (["ill"], ["person", "ill"], ["size"]):
@@ -301,20 +252,13 @@ def test_all_rows_of_a_batch_or_none():
     ("columns", "message"),
     [
         ({"person": [1.0, 2.0]}, "must be integers, strings or bytes, not double. Cast integers"),
-        ({"person": [float("nan"), 1.0]}, "must be integers, strings or bytes, not double"),
         ({"person": [{"classified": 1}, {"classified": 2}]}, "strings or bytes, not struct."),
-        ({"person": [True, False]}, "not bool"),
-        ({"person": [[1], [2]]}, "not list"),
-        ({"person": [MOMENT, MOMENT]}, "not timestamp"),
         ({"person": [None, None]}, r"no id in 2 rows \(0, 1\) of a batch of 2 rows"),
         ({"person": ["a", ""]}, r"no id in 1 row \(1\) of a batch of 2 rows"),
-        ({"person": [b"", b"a"]}, r"no id in 1 row \(0\) of a batch of 2 rows"),
         ({"person": ["a", "a"]}, "in more than one row of a batch: 'a'. A report is about one"),
         ({"person": list("abab") * 9}, "in more than one row of a batch: 'a', 'b'"),
         ({"ill": ["no", "secret!"]}, r"a value \(not shown\)"),
-        ({"ill": [[1], [2]]}, "column 'ill' holds values that cannot be categories, of type list"),
         ({"age": [{"a": 1}] * 2}, "column 'age' holds values that cannot be categories"),
-        ({"age": [1, 7]}, "column 'age': the mechanism does not know a value"),
     ],
 )
 def test_bad_batches(columns, message):
@@ -323,40 +267,22 @@ def test_bad_batches(columns, message):
     assert "secret!" not in str(caught.value)
 
 
-def test_bad_columns():
-    batch = batch_of(person=[1, 2])
-    with pytest.raises(ValueError, match="need one column 'size', but have none: they have"):
-        reporter().output_schema(batch.select(["person", "age", "ill"]).schema)
-    twice = pa.RecordBatch.from_arrays([*batch.columns, batch["age"]], [*batch.schema.names, "age"])
-    for wrong in (batch.select(["age", "ill", "size"]), twice):
-        with pytest.raises(ValueError, match="need one column"):
-            reporter().report_batch(wrong)
-
-
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"id": "ill"}, ValueError, "the column 'ill' is one that the mechanism reports"),
         ({"keep": ["size"]}, ValueError, "the column 'size' is one that the mechanism reports"),
         ({"keep": ["ill"]}, ValueError, "would itself leave as it is"),
         ({"keep": ["report"]}, ValueError, "different names"),
         ({"keep": "more"}, TypeError, "a list of names"),
-        ({"name": "person"}, ValueError, "different names"),
         ({"id": 5}, TypeError, "id must be the name of a column"),
         ({"type": "float32"}, ValueError, "type must be one of uint8"),
         ({"key": "ab" * 16}, TypeError, "key must be KeyFile"),
         ({"key": bytes(15)}, ValueError, "at least 16 bytes .*got 15"),
-        ({"key": bytearray(32)}, TypeError, "got bytearray"),
         ({"key": lambda: KEY}, ValueError, "must be one that workers can import"),
         ({"key": functools.partial(key)}, ValueError, "must be one that workers can import"),
         ({"key_check": KEY.hex()}, ValueError, "key_check must be the 16 hexadecimal digits"),
         ({"mechanism": []}, TypeError, "mechanism must be a Mechanism or the text .* got list"),
         ({"mechanism": "{}"}, ValueError, "mechanism"),
-        (
-            {"mechanism": dense().to_json().replace('"version":5', '"version":9')},
-            ValueError,
-            "has version 9; this release reads",
-        ),
     ],
 )
 def test_bad_arguments(given, error, message):
@@ -384,10 +310,6 @@ def test_keys_are_read_where_they_are_used(tmp_path, monkeypatch):
     by_file = reporter(key=KeyFile(path), **check)
     by_name = reporter(key=KeyVariable("SKRLDP_TEST_KEY"), **check)
     by_function = reporter(key=key)
-    with pytest.raises(ValueError, match=r"key file .* cannot be read .No such file"):
-        by_file.report_batch(batch)
-    with pytest.raises(ValueError, match="variable 'SKRLDP_TEST_KEY' is not set"):
-        by_name.report_batch(batch)
     path.touch(0o600)
     for text, message in (
         ("ab" * 15, "at least 16 bytes .*got 15"),

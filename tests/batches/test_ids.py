@@ -18,16 +18,11 @@ from skrldp.batches import arrow
 
 IDS = {
     "int64": ([5, -1, 2**62, 0], pa.int64()),
-    "int8": ([5, -1, 100, 0], pa.int8()),
     "uint64": ([5, 2**64 - 1, 2**62, 0], pa.uint64()),
-    "uint16": ([5, 2**16 - 1, 2, 0], pa.uint16()),
     "string": (["b", "17", "Zoë, who has a long name", "0"], pa.string()),
-    "large_string": (["b", "17", "Zoë, who has a long name", "0"], pa.large_string()),
     "string_view": (["b", "17", "Zoë, who has a long name", "0"], "string_view"),
     "dictionary": (["b", "17", "Zoë, who has a long name", "0"], "dictionary"),
     "binary": ([b"17", b"b", bytes(40), b"0"], pa.binary()),
-    "large_binary": ([b"17", b"b", bytes(40), b"0"], pa.large_binary()),
-    "binary_view": ([b"17", b"b", bytes(40), b"0"], "binary_view"),
     "fixed": ([b"abc", b"bcd", b"cde", b"def"], pa.binary(3)),
     "uuid": ([uuid.UUID(int=n << 64).bytes for n in range(4)], "uuid"),
 }
@@ -36,7 +31,7 @@ IDS = {
 @pytest.mark.parametrize("kind", IDS)
 def test_types_of_ids(kind):
     persons, dtype = IDS[kind]
-    if dtype in ("string_view", "binary_view", "uuid") and not hasattr(pa, dtype):
+    if dtype in ("string_view", "uuid") and not hasattr(pa, dtype):
         pytest.skip(f"this pyarrow has no {dtype}")
     if dtype == "dictionary":
         column = pa.array(persons).dictionary_encode()
@@ -73,10 +68,8 @@ def test_an_integer_and_its_digits_are_one_id():
 # Ids of whole tables
 
 
-@pytest.mark.parametrize("column", ["ill", "size", "person"])
-@pytest.mark.parametrize(
-    "odd", [2**70, "classified", b"classified", ("classified",), pd.Period("1987-06"), object()]
-)
+@pytest.mark.parametrize("column", ["ill", "person"])
+@pytest.mark.parametrize("odd", [2**70, "classified", ("classified",), pd.Period("1987-06")])
 def test_what_arrow_cannot_hold_is_not_quoted(column, odd):
     """Columns of pandas' objects: Arrow's message, and what else is raised, names their values."""
     values = {"person": [1, 2], "age": [1, 2], "ill": ["no", "yes"], "size": ["S", "M"]}
@@ -108,16 +101,12 @@ def test_ids_of_a_table(kind):
         check([*range(20), *range(20)])
     with pytest.raises(ValueError, match=r"no id in 2 rows\. Give each"):
         check(["a", None, None])
-    with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
-        check(["a", None, "b"])
     with pytest.raises(ValueError, match=r"no id in 3 rows\. Give each"):
         check(["a", "", None, ""])
     with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
         check([b"", b"7"])
     with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
         check([1.0, 2.0])
-    with pytest.raises(ValueError, match="must be integers, strings or bytes, not Boolean"):
-        check([True, False])
     with pytest.raises(ValueError, match="lacks the column 'person' of the ids; it has 'name'"):
         check([1, 2], "name")
 
@@ -146,21 +135,9 @@ def test_objects_of_polars_are_no_ids():
 
 
 @pytest.mark.parametrize("kind", [object, "category"])
-def test_ids_of_several_types_are_refused(kind):
-    table = pd.DataFrame({"person": pd.Series(["7", 7], dtype=object).astype(kind)})
-    with pytest.raises(ValueError, match="column 'person' holds values of several types"):
-        batches.check_ids(table, "person")
-    batches.check_ids(pd.DataFrame({"person": pd.Series([8, 7], dtype=kind)}), "person")
-    many = [*map(str, range(200)), 7]  # the first rows are all strings
-    table = pd.DataFrame({"person": pd.Series(many, dtype=object).astype(kind)})
-    with pytest.raises(ValueError, match="column 'person' holds values of several types"):
-        batches.check_ids(table, "person")
-
-
-@pytest.mark.parametrize("kind", [object, "category"])
-@pytest.mark.parametrize("ids", [["7", b"8"], [b"8", "7"], ["7", "9", b"8"]])
-def test_texts_among_bytes_are_refused(ids, kind):
-    """Arrow would make bytes of all, and everybody would be another person."""
+@pytest.mark.parametrize("ids", [["7", b"8"], [b"8", "7"], [*map(str, range(200)), 7]])
+def test_ids_of_several_types_are_refused(ids, kind):
+    """Of texts and bytes Arrow would make bytes, and everybody would be another person."""
     record = {"age": 1, "ill": "no", "size": "S"}
     table = pd.DataFrame({"person": pd.Series(ids, dtype=object).astype(kind)}).assign(**record)
     for call in (reporter(dense()), lambda frame: batches.check_ids(frame, "person")):

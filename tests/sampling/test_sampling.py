@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from scripted import FALSE_ALARM, Scripted
 
-from skrldp.sampling import draws
 from skrldp.sampling.draws import AliasTable, BlockTable
 from skrldp.sampling.random_bits import RandomStream
 
@@ -100,28 +99,20 @@ def test_table_holds_exactly_the_weights(weights):
     np.testing.assert_array_equal(weights_of(table), weights)
 
 
-@pytest.mark.parametrize("n_symbols", [1, 2, 17, 256, 257])
-@pytest.mark.parametrize("sparsity", [0.0, 0.99])
-def test_table_holds_exactly_the_weights_of_many_symbols(n_symbols, sparsity):
-    weights = random_weights(n_symbols, 50, sparsity=sparsity)
+@pytest.mark.parametrize(
+    ("n_symbols", "n_cells"),
+    [(1, 50), (256, 50), (257, 50), (1000, 1100)],  # the last has more than 2**20 slots
+)
+def test_table_holds_exactly_the_weights_of_many_symbols(n_symbols, n_cells):
+    weights = random_weights(n_symbols, n_cells, sparsity=0.5)
     table = AliasTable.from_weights(weights.astype(np.uint64), bits_for(n_symbols))
     np.testing.assert_array_equal(weights_of(table), weights)
     assert (table.n_symbols, table.n_cells) == weights.shape
     assert table.alias.dtype == (np.uint8 if n_symbols <= 256 else np.uint16)
     assert table.alias.max() < n_symbols
-
-
-def test_a_table_cannot_be_changed_after_its_weights_were_proven():
-    table = AliasTable.from_weights(np.array([[3, 1], [1, 3]]) << 31, bits=33)
     for array in (table.thresholds, table.alias):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 0
-
-
-def test_table_built_in_several_pieces():
-    weights = random_weights(1000, 2100, sparsity=0.5)  # more than 2**20 slots
-    table = AliasTable.from_weights(weights, 42)
-    np.testing.assert_array_equal(weights_of(table), weights)
 
 
 # Alias tables: the draws
@@ -271,24 +262,6 @@ def test_any_integer_dtype_and_layout_of_codes(table, dtype):
 
 
 @both
-@pytest.mark.parametrize("n", [0, 1, draws.BLOCK, draws.BLOCK + 1])
-def test_any_number_of_records(table, n):
-    reports = table.sample(np.arange(n) % 200, RandomStream(0))
-    assert reports.shape == (n,) and reports.dtype == np.uint8
-
-
-@both
-def test_size_of_blocks_does_not_change_the_distribution(table, monkeypatch):
-    monkeypatch.setattr(draws, "BLOCK", 7)
-    codes = np.repeat(np.arange(4), 2500)
-    weights = weights_of(table) if isinstance(table, AliasTable) else dense(table)
-    reports = table.sample(codes, RandomStream(0))
-    # Two classes, so that the chi-square test has enough in each.
-    own = np.array([weights[:100, :4].sum(axis=0), weights[100:, :4].sum(axis=0)])
-    assert_frequencies(codes, (reports >= 100).astype(int), own)
-
-
-@both
 @pytest.mark.parametrize(
     ("codes", "error", "message"),
     [
@@ -320,7 +293,6 @@ def test_memory_is_bounded_by_a_block(table):
     ("weights", "bits", "error", "message"),
     [
         (np.full((2, 2), 0.5), 33, TypeError, "weights must be integers"),
-        (np.full(2, 1 << 32), 33, ValueError, "non-empty matrix"),
         (np.zeros((3, 0), dtype=int), 34, ValueError, "non-empty matrix"),
         (np.full((2, 2), 1 << 31), 32, ValueError, "2 symbols need bits=33 .*, got 32"),
         (np.full((2, 2), 1 << 31), 33, ValueError, "2 do not, the first is column 0"),
@@ -340,7 +312,6 @@ def test_bad_weights(weights, bits, error, message):
         ((2, 2, 1.0, 1, 1, 1, 2), TypeError, "same must be an integer"),
         ((2, 2, 4, -1, 1, 0, 2), ValueError, "same_secret must not be negative"),
         ((0, 2, 4, 0, 0, 0, 2), ValueError, "at least 1"),
-        ((2, 2, 4, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 7"),
         ((2, 2, 0, 1, 1, 1, 2), ValueError, r"must sum to 2\*\*2, got 3"),  # the rest would be one
         ((2, 2, 1 << 64, 0, 0, 0, 64), ValueError, "bits must lie in"),
         ((1, 1, 1, 0, 0, 0, 0), ValueError, "bits must lie in"),
