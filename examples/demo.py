@@ -1,4 +1,4 @@
-"""Who is happy in her marriage, if nobody may learn who has an affair?
+"""How happy are married women, if the survey must not learn who has an affair?
 
 The Fair survey (Redbook, 1974; bundled with statsmodels) asked 6,366 married women. Whether a woman
 reports an affair is the secret S. How religious she is and whether she is happy in her marriage are
@@ -23,7 +23,7 @@ from skrldp.datasets import load_affairs
 
 
 def print_beside_truth(figures, private):
-    """Print shares with their intervals, and the private records' own shares."""
+    """Print shares with their intervals, beside the true shares of the private records."""
     frame = figures.to_frame()
     truth = private[list(figures.names)].value_counts(normalize=True)
     frame["truth"] = truth.loc[list(map(tuple, figures.labels))].to_numpy()
@@ -57,6 +57,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Sanitize the Fair survey.")
     parser.add_argument("--seconds", type=float, help="limit of time for each design")
     options = parser.parse_args()
-    if options.seconds:  # designs that end early are expected
+    if options.seconds:  # designs may end early here
         warnings.simplefilter("ignore", ConvergenceWarning)
     main(options.seconds)

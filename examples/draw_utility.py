@@ -19,7 +19,7 @@ from skrldp import (
 
 
 def load_survey():
-    """S and two columns of U, whose dtypes have the answers that one could tick."""
+    """Return S and two columns of U, with the possible answers as categories."""
     answers = fair.load_pandas().data
     survey = answers[[]].assign(
         affair=choice(answers["affairs"] > 0, ["no", "yes"], first=0),
@@ -32,7 +32,7 @@ def load_survey():
 
 
 def choice(answers, levels, first=1):
-    """Name the answers, which are numbers from `first` on."""
+    """Name the answers, which are numbered from `first`."""
     return pd.Categorical.from_codes(answers.astype(int) - first, levels, ordered=True)
 
 

@@ -1,14 +1,15 @@
-"""The experiments of Entropy section 8: how much robust mechanisms say, and what they leak.
+"""The experiments of Entropy section 8: how informative robust mechanisms are, and what they leak.
 
-``plot_entropy_section_8.py`` draws what this module computes; ``docs/reproduced.md`` says
-what agrees with the paper. As a script it computes the tables behind Figures 2 to 5 and Table 2:
+``plot_entropy_section_8.py`` draws what this module computes, and ``docs/reproduced.md`` states
+which results agree with the paper. As a script it computes the tables behind Figures 2 to 5 and
+Table 2:
 
     python examples/entropy_section_8.py --full --cache DIR --save DIR --adult FILE
 
-Every design is one line of a file in the cache, written as soon as it is known. So a run that was
-interrupted continues where it stopped. Each mechanism comes from a public estimator and is
-certified as it is sampled. Distributions and tables have random streams of their own: the results
-for one distribution do not depend on the number of distributions or of processes.
+Every design is stored as one line of a cache file as soon as it is computed, so that an interrupted
+run continues where it stopped. Each mechanism comes from a public estimator and is certified as it
+is sampled. Each distribution and table has its own random stream, so that its results do not depend
+on the number of distributions or processes.
 """
 
 import argparse
@@ -47,7 +48,8 @@ from skrldp.support_function import cell_bounds
 RECORDS = 32_561  # of Adult, and drawn from each synthetic distribution
 BETA = 0.05
 SEED = 2024
-# The paper's least ε is 0.075, and Figure 5 and Table 2 are at 1.5; the others are not printed.
+# The smallest ε in the paper is 0.075, and Figure 5 and Table 2 use 1.5. The paper does not state
+# the others.
 GRID = (0.075, 0.15, 0.225, 0.3, 0.45, 0.6, 0.75, 0.9, 1.2, 1.5)
 # Attributes of Adult for S and for U; the synthetic alphabets have the same sizes.
 ADULT = {
@@ -57,7 +59,7 @@ ADULT = {
     (42, 6): ("native-country", "relationship"),
 }
 SHAPES = tuple(ADULT)
-FEW = SHAPES[:2]  # those that the paper's PolyOpt can do
+FEW = SHAPES[:2]  # those for which the paper's PolyOpt is feasible
 COLUMNS = [
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status"),
     *("occupation", "relationship", "race", "sex", "capital-gain", "capital-loss"),
@@ -115,7 +117,7 @@ def theorem5_distance(region):
     """Bound d on the ℓ1 distance of two conditionals of the ball (Entropy (62)); at most 2."""
     p = region.conditionals
     first, second = region.pairs
-    if p.shape[1] == 1 or len(first) == 0:  # U has one value, and tells nothing
+    if p.shape[1] == 1 or len(first) == 0:  # U has one value, so it is not informative
         return 0.0
     apart = np.abs(p[first] - p[second]).sum(axis=1).max()
     radii = l1_radius(p, region.weights, region.alpha, region.single_budgets)
@@ -123,7 +125,7 @@ def theorem5_distance(region):
 
 
 def theorem5_reporting(joint, region, eps):
-    """Independent reports, where U has the budget of Entropy Theorem 5 (with its slip mended)."""
+    """Independent reports, where U has the corrected budget of Entropy Theorem 5."""
     distance = theorem5_distance(region)
 
     def value_eps(parts):
@@ -153,7 +155,7 @@ METHODS = {
     "IR": _reporting(IRAsInThePaper),
     "PolyOpt": _polyopt(AsInThePaper, region="lower", same_secret=True),
     "NR": lambda eps, ball, limit: NonRobustSanitizer(eps, time_limit=limit),
-    # what we add: less and less cautious regions, and the tight budget
+    # our additions: regions that are less and less cautious, and the tight budget
     "lower": _polyopt(region="lower"),
     "box": _polyopt(region="box"),
     "product": _polyopt(region="product"),
@@ -172,7 +174,7 @@ class Task:
     Attributes
     ----------
     data : {"synthetic", "adult"}
-        Where the public table is from.
+        Source of the public table.
     shape : tuple of int
         Numbers of secrets and of values.
     method : str
@@ -180,9 +182,9 @@ class Task:
     eps : float
     beta : float
     instance : int
-        Which synthetic distribution.
+        Number of the synthetic distribution.
     limit : float or None
-        Seconds that a solver may take. A design that meets its limit depends on the machine.
+        Time limit of the solver, in seconds. A design that reaches it depends on the machine.
     """
 
     data: str
@@ -211,13 +213,13 @@ def draw(shape, instance):
 
 @lru_cache(maxsize=1)
 def adult_counts(source):
-    """Count the 32,561 records of ``adult.data``, missing values ("?") being one more category.
+    """Count the 32,561 records of ``adult.data``, with missing values ("?") as a further category.
 
     Parameters
     ----------
     source : str or Path
-        The file of the UCI repository, or "fetch" to get it from OpenML by scikit-learn, which
-        keeps a copy.
+        The file of the UCI repository, or "fetch" to download it from OpenML with scikit-learn,
+        which stores a copy.
 
     Returns
     -------
@@ -227,7 +229,7 @@ def adult_counts(source):
     Raises
     ------
     ValueError
-        If these are not the records that the paper used.
+        If the records differ from those that the paper used.
     """
     if str(source) == "fetch":
         from sklearn.datasets import fetch_openml
@@ -256,7 +258,7 @@ _ADULT_DIGEST = "276a5e8e192f193a4a45692e056100fa2deffa68f9e5bc61f289447534cbde9
 
 
 def table(task, adult=None):
-    """Return the true distribution (None if nobody knows it) and the public counts of a task."""
+    """Return the true distribution (None if it is unknown) and the public counts of a task."""
     if task.data == "synthetic":
         return draw(task.shape, task.instance)
     if adult is None:
@@ -283,11 +285,12 @@ def measure(task, adult=None):
     a1, a2 = counts.shape
     ball = RenyiBall(alpha=2.0, beta=task.beta)
     sanitizer = METHODS[task.method](task.eps, ball, task.limit)
-    # categories without a record stay in the alphabet
+    # keep categories without records in the alphabet
     sanitizer.set_params(sensitive=0, categories=[list(range(a1)), list(range(a2))])
     start = time.process_time()
     with warnings.catch_warnings(), threadpool_limits(1):
-        # These are what we measure: privacy at the public distribution alone, or few records.
+        # Ignore warnings about designs without a set and about few records, because we measure
+        # their effect.
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         try:
             sanitizer.fit(np.argwhere(counts >= 0), sample_weight=counts.ravel())
@@ -317,16 +320,16 @@ def measure(task, adult=None):
 
 
 class Cache:
-    """What is known already: a file with one line of JSON for each design.
+    """Designs that have been computed: a file with one line of JSON for each.
 
-    A line is keyed by the task, by the table and the distribution that it is about, and by the
-    version of the package. It is written at once and whole. A last line that was cut off all the
-    same (the machine stopped) is left out, and computed again. One process at a time may write.
+    A line is identified by the task, the table, the distribution and the version of the package. It
+    is written immediately and in one piece. If the last line is incomplete, because the machine
+    stopped, it is ignored and computed again. Only one process at a time may write.
 
     Parameters
     ----------
     folder : Path or None
-        Where the file is; None keeps nothing.
+        Folder of the file; with None, nothing is stored.
     """
 
     def __init__(self, folder=None):
@@ -351,11 +354,11 @@ class Cache:
             self._whole = len(text.encode()) - len(cut.encode())
 
     def add(self, key, found):
-        """Note a design, and write it."""
+        """Store a design in memory and in the file."""
         self.known[key] = found
         if self.path is None:
             return
-        if self._whole is not None:  # not before: somebody who only reads changes nothing
+        if self._whole is not None:  # only now, so that reading alone changes nothing
             os.truncate(self.path, self._whole)
             self._whole = None
         line = json.dumps({"key": key, "found": found}) + "\n"
@@ -364,7 +367,7 @@ class Cache:
 
 
 def key_of(task, adult=None):
-    """Name a design by everything that it depends on."""
+    """Return a name that contains everything on which a design depends."""
     digest = hashlib.sha256()
     for part in table(task, adult):
         digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
@@ -372,26 +375,26 @@ def key_of(task, adult=None):
 
 
 def run(tasks, *, cache=None, adult=None, jobs=1, compute=True, progress=True):
-    """Compute the tasks that the cache does not know yet.
+    """Compute the tasks that the cache does not contain.
 
     Parameters
     ----------
     tasks : list of Task
     cache : path or Cache, optional
-        Folder of the cache, or what is known already.
+        The cache, or its folder.
     adult : path or "fetch", optional
-        Where Adult's records are, if a task needs them.
+        Path of Adult's records, if a task needs them.
     jobs : int
-        Processes; -1 for one on each core.
+        Number of processes; -1 for one per core.
     compute : bool
-        Otherwise tasks that the cache does not know are left out.
+        Whether to compute tasks that the cache does not contain, rather than omit them.
     progress : bool
-        Show a bar.
+        Whether to show a progress bar.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each task: its attributes and what was measured.
+        A row for each task, with its attributes and the measurements.
     """
     tasks = list(dict.fromkeys(tasks))
     cache = cache if isinstance(cache, Cache) else Cache(cache)
@@ -414,34 +417,34 @@ def run(tasks, *, cache=None, adult=None, jobs=1, compute=True, progress=True):
 
 
 def frame_of(designs):
-    """Make a table of tasks and what was found for them, a column for everything there may be."""
+    """Return a table of tasks and their results, with a column for every possible result."""
     rows = [{**asdict(task), **found} for task, found in designs]
     more = ("nmi", "information", "proven", "seconds", "status", "true_information", "true_eps")
     names = [*Task.__dataclass_fields__, *more, "inside", "error"]
     return pd.DataFrame(rows, columns=names)
 
 
-# -- which designs a figure takes -----------------------------------------------------------------
+# -- the designs of a figure -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is computed.
+    """Number of distributions, values of ε and time limits.
 
     Attributes
     ----------
     instances : int
-        Synthetic distributions for the methods of the paper.
+        Number of synthetic distributions for the methods of the paper.
     grid : tuple of float
         Their ε.
     ours, ours_grid : int and tuple of float
-        The same for what we add on ten cells, which takes longer.
+        The same for our additions on ten cells, which take longer.
     ladder : int
-        Distributions for the comparison of regions.
+        Number of distributions for the comparison of regions.
     large, large_grid : int and tuple of float
         The same for PolyOpt at hundreds of cells.
     limit, large_limit : float
-        Seconds for each of our designs on ten cells, and on hundreds.
+        Time limits for each of our designs on ten cells and on hundreds, in seconds.
     """
 
     instances: int
@@ -464,7 +467,7 @@ CURVES = ("paper", "ours", "large")
 
 
 def plan(figure, size, curves=CURVES):
-    """List the designs that a figure takes.
+    """List the designs that a figure shows.
 
     Parameters
     ----------
@@ -502,7 +505,7 @@ def _instances(figure, kind, size):
 
 
 def _settings(figure, kind, shape, size):
-    """Yield method, ε, β and limit of what a figure shows about an alphabet."""
+    """Yield method, ε, β and time limit of the designs that a figure shows for an alphabet."""
     few = shape in FEW
     if figure == "regions":
         if kind == "ours" and few:
@@ -515,7 +518,7 @@ def _settings(figure, kind, shape, size):
         grid = (1.5,) if figure == "table2" else size.large_grid
         wanted = [] if few or figure in ("4", "table2") else ["joint"]
     elif kind == "ours":
-        # Adult is one table: there is time for every ε
+        # Adult is one table, so there is time for every ε
         grid = {"table2": (1.5,), "2": size.grid}.get(figure, size.ours_grid)
         wanted = {"4": ["joint"], "table2": ["joint", "IR, tight"]}.get(
             figure, ["lower", "joint", "IR, tight"]
@@ -539,7 +542,8 @@ def _limit(method, size):
     return size.limit if method in ("box", "product", "joint") else None
 
 
-# -- what the figures show ------------------------------------------------------------------------
+# -- the tables of the figures
+# ------------------------------------------------------------------------
 
 
 def curves_of(designs, by="eps"):
@@ -549,10 +553,10 @@ def curves_of(designs, by="eps"):
     -------
     pandas.DataFrame
         By data, alphabet, method and ε: ``mean``, ``se`` (NaN for one table), ``count``, ``cut``
-        (designs that met their time limit), ``failed`` (designs without a mechanism, which the mean
-        leaves out), and ``gain``, ``gain_se``: by how much the mean exceeds that of ``baseline`` on
-        the same tables. ``level`` is the mean of the baseline on all its tables plus the gain; it
-        is the mean itself where the method was computed on all of them.
+        (designs that reached their time limit), ``failed`` (designs without a mechanism, which the
+        mean omits), and ``gain`` and ``gain_se``: by how much the mean exceeds that of ``baseline``
+        on the same tables. ``level`` is the mean of the baseline on all its tables plus the gain.
+        It is the mean itself if the method was computed on all of them.
     """
     cut = (designs["status"] == "time_limit").astype(int)
     frame = (
@@ -588,7 +592,7 @@ def table_2_of(designs):
 
 
 def baseline(method, shape):
-    """Return the method of the paper that one of ours stands beside; None for the paper's own."""
+    """Return the paper's method with which one of ours is compared; None for the paper's own."""
     if method in PAPER:
         return None
     return "PolyOpt" if shape in FEW and not method.startswith("IR") else "IR"
@@ -619,10 +623,10 @@ def leakage_of(designs):
 
 
 def quantile_limits(values, share, level=0.95):
-    """Confidence limits of a quantile: order statistics, for any distribution."""
+    """Return confidence limits of a quantile: order statistics, valid for any distribution."""
     ordered, tail = np.sort(np.asarray(values, dtype=float)), (1.0 - level) / 2.0
     ranks = binom.ppf([tail, 1.0 - tail], len(ordered), share).astype(int)
-    low, high = ranks[0] - 1, ranks[1]  # of the ordered values, from 0
+    low, high = ranks[0] - 1, ranks[1]  # indices of the ordered values
     return (
         ordered[low] if low >= 0 else -np.inf,
         ordered[high] if high < len(ordered) else np.inf,
@@ -664,7 +668,7 @@ SUMMARIES = {
 
 
 def save(figure, designs, folder):
-    """Write what a figure shows as CSV, with five significant digits."""
+    """Write the table of a figure as CSV, with five significant digits."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     name = figure if figure in ("table2", "regions") else f"figure_{figure}"
@@ -674,12 +678,12 @@ def save(figure, designs, folder):
 
 
 def adult_source(given):
-    """Return the path that was given, or else that of the environment variable, or None."""
+    """Return the given path, else that of the environment variable, else None."""
     return given or os.environ.get("SKRLDP_ADULT") or None
 
 
 def arguments(description):
-    """Make the options that the script and the page share."""
+    """Create the options that the script and the page share."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--full", action="store_true", help="100 distributions: hours")
     parser.add_argument(

@@ -1,11 +1,11 @@
-"""The experiment of ISIT section V: four designs from few records, and what they really leak.
+"""The experiment of ISIT section V: four designs from few records, and their actual leakage.
 
 ``plot_isit_section_v.py`` draws what this module computes, and ``benchmarks/bench_isit.py`` prints
 it. A distribution P* of a secret with three values and a number from 0 to 4 is drawn from Jeffreys'
 prior, and n public records are drawn from P*. The four problems of the paper are designed from the
 counts alone, each through the public estimator, so that every mechanism is certified as it is
-sampled. Then each is measured at P*: how much its reports really leak about the secret (ε*), and
-how far they really are from the number (D*).
+sampled. Each mechanism is then evaluated at P*: how much its reports actually leak about the secret
+(ε*), and how far they are from the number (D*).
 """
 
 import json
@@ -38,7 +38,7 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was measured, by instance (first axis), size (second) and problem (third).
+    """Measurements by instance (first axis), size (second) and problem (third).
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class Experiment:
     inside : boolean array of shape (K, len(sizes))
         Whether the true distribution is in the confidence set.
     silence : array of shape (K,)
-        D* of the best report that is the same for everybody, which tells nothing.
+        D* of the best report that is the same for everybody, which reveals nothing.
     cpu : array of shape (K, len(sizes), 4)
         Processor seconds of each fit.
     gap : array of shape (K, len(sizes), 4)
-        Relative gap between each design and its proven lower bound.
+        Relative gap between each design and its proved lower bound.
     """
 
     sizes: tuple
@@ -72,11 +72,11 @@ class Experiment:
         return self.eps[where], self.distortion[where]
 
     def known(self, n):
-        """Say of each instance whether its distribution is in the confidence set."""
+        """Return for each instance whether its distribution is in the confidence set."""
         return self.inside[:, self.sizes.index(n)]
 
     def to_json(self):
-        """Write the settings, the summaries and every value; null is an infinite ε*."""
+        """Write the settings, the summaries and all values; an infinite ε* becomes null."""
         rows = {
             problem: [
                 {
@@ -104,8 +104,8 @@ class Experiment:
 def draw(instance, n, seed=SEED):
     """Draw the distribution of an instance, and counts of n records from it.
 
-    Each instance, and each of its sizes, has a random stream of its own: neither depends on which
-    others are computed, or on where.
+    Each size of each instance has its own random stream, so that it does not depend on the other
+    instances, or on the process.
 
     Returns
     -------
@@ -125,13 +125,14 @@ def design(counts, problem):
     sanitizer = RobustMSESanitizer(
         EPS,
         sensitive=0,
-        categories=[SECRETS, VALUES],  # values without a record stay in the alphabet
+        categories=[SECRETS, VALUES],  # keep values without records in the alphabet
         uncertainty=RenyiBall(alpha=2.0, beta=BETA),
         robust_utility=robust_utility,
         robust_privacy=robust_privacy,
     )
     with warnings.catch_warnings():
-        # These are what we measure: privacy at the public distribution alone, or few records.
+        # Ignore warnings about designs without a set and about few records, because we measure
+        # their effect.
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return sanitizer.fit(CELLS, sample_weight=counts.ravel())
 
@@ -150,7 +151,8 @@ def measure(instance, sizes, seed=SEED):
     list over sizes of lists over problems of (ε*, D*, in the set, seconds, gap)
     """
     found = []
-    # One thread: the instances fill the cores, and rounding must not depend on their number.
+    # Use one thread, because the instances occupy all cores, and rounding must not depend on their
+    # number.
     with threadpool_limits(1):
         for n in sizes:
             distribution, counts = draw(instance, n, seed)
@@ -172,7 +174,8 @@ def _measured(counts, distribution, problem):
     )
 
 
-# -- all of them ----------------------------------------------------------------------------------
+# -- all instances
+# ----------------------------------------------------------------------------------
 
 
 def run(instances, sizes=SIZES, *, jobs=1, seed=SEED, progress=True):
@@ -195,7 +198,7 @@ def run(instances, sizes=SIZES, *, jobs=1, seed=SEED, progress=True):
 
 
 def _with_progress(results, total, fits):
-    """Pass results on, with a bar on a terminal and some plain lines elsewhere."""
+    """Yield the results; show a progress bar on a terminal, and a few lines elsewhere."""
     out, start, said = sys.stderr, time.monotonic(), 0
     for done, result in enumerate(results, 1):
         yield result
@@ -215,13 +218,13 @@ def _with_progress(results, total, fits):
             print(state, file=out, flush=True)
 
 
-# -- what to make of it ---------------------------------------------------------------------------
+# -- summaries ---------------------------------------------------------------------------
 
 
 def without_outliers(values):
     """Return the finite values within 1.5 interquartile ranges of the quartiles.
 
-    Infinite values go first, so that the quartiles are those of the finite ones.
+    Infinite values are removed first, so that the quartiles are those of the finite values.
     """
     finite = np.asarray(values, dtype=float)
     finite = finite[np.isfinite(finite)]
@@ -233,7 +236,7 @@ def without_outliers(values):
 
 
 def summary(values):
-    """Mean and standard deviation without outliers, and how many values that leaves."""
+    """Return mean and standard deviation without outliers, and the number of values left."""
     kept = without_outliers(values)
     if not kept.size:
         return float("nan"), float("nan"), 0
@@ -241,17 +244,17 @@ def summary(values):
 
 
 def findings(experiment, n):
-    """The paper's three findings at a size, as numbers over all instances, outliers included.
+    """Summarise the paper's three findings for a size, over all instances including outliers.
 
     Returns
     -------
     dict
-        ``above``, ``excess``: for each problem, the share of instances with ε* > ε, and the
-        median of ε*/ε. ``price``: by how much robust privacy raises the mean of D*, utility not
-        being robust. ``utility``: by how much robust utility raises it further. ``outside``: the
-        share of true distributions outside the confidence set. ``worst_inside``: the greatest ε* of
-        the mechanisms with robust privacy where the distribution is inside; at most ε, or a proof
-        is wrong.
+        ``above``, ``excess``: for each problem, the share of instances with ε* > ε, and the median
+        of ε*/ε. ``price``: by how much robust privacy raises the mean of D* if utility is not
+        robust. ``utility``: by how much robust utility raises it further. ``outside``: the share of
+        true distributions outside the confidence set. ``worst_inside``: the largest ε* of the
+        mechanisms with robust privacy if the distribution is inside the set, which is at most ε
+        unless a proof is wrong.
     """
     eps = {problem: experiment.at(n, problem)[0] for problem in PROBLEMS}
     mean = {problem: experiment.at(n, problem)[1].mean() for problem in PROBLEMS}

@@ -3,12 +3,12 @@
 May I ask the same person twice?
 ================================
 
-A report a week from the same phone, a survey every year, an app that is installed again: sooner or
-later the same person is asked twice. Under plain local differential privacy k reports leak at most
-k·ε. For mechanisms that are private over a confidence set of distributions **this is false**. Such
-a mechanism relies on the correlation of the harmless columns U with the secret, which the set
-bounds. The first report changes what an observer knows about U, and the distribution given this
-report may be outside the set.
+A phone may send a report every week, a survey may be repeated every year, and an app may be
+installed again. Sooner or later, the same person is asked twice. Under plain local differential
+privacy, k reports leak at most k·ε. For mechanisms that are private over a confidence set of
+distributions, **this is false**. Such a mechanism relies on the set to bound how strongly the
+harmless columns U are correlated with the secret. The first report changes what an observer knows
+about U, so the distribution given this report may be outside the set.
 
 This page computes what one, two, three and more reports reveal together about a person's affair, in
 Fair's survey (6,366 married women, Redbook, 1974). It also shows what to do.
@@ -69,10 +69,10 @@ for name, sanitizer in sanitizers.items():
 # %%
 # Many reports are one
 # --------------------
-# k independent reports about a record are one report of a larger mechanism, whose columns are
-# products. Only the number of times each symbol occurs matters, not the order. Therefore
-# ``certify`` with ``reports=k`` compares a short list of products. It proves a bound on what k
-# reports leak over a set of distributions, here the sanitizer's confidence set.
+# k independent reports about a record are one report of a larger mechanism, whose probabilities are
+# products. The order of the reports does not matter, only how often each symbol occurs. Therefore,
+# ``certify`` with ``reports=k`` only has to compare a short list of products. It proves a bound on
+# what k reports leak over a set of distributions, here the sanitizer's confidence set.
 
 MOST = 6
 steps = np.arange(1, MOST + 1)
@@ -83,7 +83,7 @@ for name, each in sanitizers.items():
 print(pd.DataFrame(told, index=pd.Index(steps, name="reports")).T.round(2).to_string())
 
 # %%
-# The three that are private for all distributions have the same line: k reports leak k·ε.
+# The three mechanisms that are private for all distributions share one line: k reports leak k·ε.
 
 STYLES = {
     "PolyOpt": ("#0072B2", "o"),
@@ -113,9 +113,8 @@ figure.legend(loc="outside right upper", fontsize=9)
 # %%
 # Draw once, then send the same report again
 # ------------------------------------------
-# A client that stores its report may send it as often as it likes. ``skrldp.client`` needs no
-# storage for that: a secret key determines the report for a person and a record, so it is the same
-# each time.
+# A client may send the same report as often as it likes. ``skrldp.client`` does not even have to
+# store the report, because a secret key determines the report for a person and a record.
 
 device = client.load(
     sanitizers["PolyOpt"].mechanism_.to_json(), permanent_key=secrets.token_bytes(32)
@@ -145,12 +144,12 @@ print(f"affair, and for {no[no > 100 * yes].sum():.0%} of those without.")
 # because it was only required to protect one report. IR here reports the harmless column with
 # noise, so many reports reveal as much as that column itself, which is also more than ε.
 #
-# - Ask once, and let devices repeat their report (``permanent_key=``). When the *record* changes, a
-#   new report is drawn, and then this page applies.
+# - Ask once, and let devices repeat their report (``permanent_key=``). If the *record* changes, a
+#   new report is drawn, and this page applies again.
 # - For k independent reports, use GRR, SRR or ``uncertainty=AllDistributions()`` with ε/k each.
 #   Only for mechanisms that are private for all distributions do k reports leak at most k·ε.
-# - Or ask for ``eps_worst_case``, a second and larger ε for all distributions: k reports then leak
-#   at most ε + (k - 1)·eps_worst_case. See ``plot_second_report.py`` for its price.
+# - Or set ``eps_worst_case``, a second and larger ε for all distributions. Then k reports leak at
+#   most ε + (k - 1)·eps_worst_case. See ``plot_second_report.py`` for its price.
 # - Two *surveys* of the same people with different columns are two reports as well.
 
 plt.show()

@@ -3,9 +3,10 @@
 Does my sampler do what was certified?
 ======================================
 
-A certificate is about the probabilities in a mechanism. Between them and the reports there is code:
-an app in a different language, a shortcut for speed, a test switch that was left on. None of this
-changes the certificate, but any of it may reveal people's secrets.
+A certificate proves a bound for the probabilities in a mechanism. The reports, however, are drawn
+by code: for example by an app in a different language, with a shortcut for speed, or with a test
+switch that was left on. None of this changes the certificate, but any of it may reveal people's
+secrets.
 
 ``audit`` observes only records and their reports. It computes a lower bound on the leakage and
 tests for typical faults. It can show that something is wrong, but only a proof can show that
@@ -39,7 +40,7 @@ known = pd.MultiIndex.from_tuples(mechanism.cells)
 
 
 def cells_of(records):
-    """Return the cell of each record; refuse what is not known."""
+    """Return the cell of each record; reject unknown values."""
     cells = known.get_indexer(pd.MultiIndex.from_arrays(np.asarray(records).T))
     if np.any(cells < 0):
         raise ValueError("there are unknown values")
@@ -52,12 +53,12 @@ def sound(records):
 
 
 def frank(records):
-    """Leave the secret out, and send the harmless column as it is."""
+    """Omit the secret, and send the harmless column unchanged."""
     return cells_of(records) % len(joint.values)
 
 
 def seeded(records):
-    """Start from the same seed in every call: a test switch was left on."""
+    """Use the same seed in every call, because a test switch was left on."""
     return mechanism.sample(cells_of(records), random_state=0)
 
 
@@ -80,17 +81,17 @@ for name, audits in found.items():
 
 
 def hasty(records):
-    """Leave the noise out for one record in twenty."""
+    """Omit the noise for one record in twenty."""
     likely = mechanism.matrix.argmax(axis=0)[cells_of(records)]
     lucky = np.random.default_rng().random(len(records)) < 0.05
     return np.where(lucky, likely, sound(records))
 
 
 class HastySanitizer(PolyOptSanitizer):
-    """The same, as a sanitizer."""
+    """The same fault in a sanitizer."""
 
     def transform(self, X):
-        """Report each record, mostly."""
+        """Report each record, without noise for one in twenty."""
         reports = super().transform(X)
         likely = self.mechanism_.matrix.argmax(axis=0)[cells_of(X)]
         lucky = np.random.default_rng().random(len(reports)) < 0.05

@@ -7,11 +7,11 @@ The confidence set around the public table misses the distribution that the tabl
 with probability at most β. A smaller β means a larger set and a safer promise, but fewer private
 mechanisms. How much utility does it cost? And how accurate is β with few records?
 
-To answer this, the true distribution must be known. Therefore a large survey *is* the truth here.
-Small public tables are drawn from it repeatedly, a mechanism is designed from each, and its reports
-are evaluated at the truth. The survey is the RAND Health Insurance Experiment (20,190 person-years,
-bundled with statsmodels). S is whether health was called fair or poor. U is the number of visits to
-a doctor, where 5 stands for five and more. Reports should be close to U.
+To answer these questions, we must know the true distribution. Therefore, we treat a large survey as
+the truth. We repeatedly draw small public tables from it, design a mechanism from each, and
+evaluate its reports at the truth. The survey is the RAND Health Insurance Experiment (20,190
+person-years, bundled with statsmodels). S is whether health was called fair or poor. U is the
+number of visits to a doctor, where 5 stands for five and more. Reports should be close to U.
 """
 
 import warnings
@@ -45,13 +45,13 @@ print(table.unstack())
 # %%
 # How often is the truth in the set?
 # ----------------------------------
-# This needs no design: draw tables of n records, and count the sets that miss the truth. The
-# default set is about the distribution of visits given health, so each table has the expected
-# number of records with good and poor health. The statistic for each is the number of its records
-# times the divergence of the true distribution from the table's. The set contains the truth if each
-# statistic is below one bound, and their sum below another. The ball of the papers is about the
-# joint distribution. Seeds are fixed on this page so that its results are reproducible. Nothing
-# here protects anybody.
+# No design is needed to answer this: draw tables of n records, and count the sets that miss the
+# truth. The default set restricts the distribution of visits given health, so each table has the
+# expected number of records with good and poor health. The statistic for each is the number of its
+# records times the divergence of the true distribution from the table's. The set contains the truth
+# if each statistic is below one bound, and their sum below another. The ball of the papers
+# restricts the joint distribution. Seeds are fixed on this page so that its results are
+# reproducible, because nobody has to be protected here.
 
 SIZES = (200, 1_000, 5_000, 20_000)
 BETAS = (0.5, 0.2, 0.05, 0.01, 0.001)
@@ -118,7 +118,7 @@ def at_the_truth(counts, uncertainty):
         categories=[sorted(set(cells["health"])), range(6)],
     )
     with warnings.catch_warnings():
-        # That few records for a cell or no set at all are risky is what this page is about.
+        # This page shows how risky few records per cell, or no set at all, are.
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         sanitizer.fit(cells, sample_weight=counts)
     mechanism = sanitizer.mechanism_
@@ -208,12 +208,12 @@ for n in SIZES:
 # A smaller β is cheap compared with more public records, because the bounds on the statistics grow
 # in proportion to log(1/β), and the bounds on divergences are these divided by the number of
 # records. From β = 0.05 to 0.001 they less than double here, whereas ten times the records make
-# them a tenth. So choose β as small as your promise needs, and spend your effort on the public
-# table.
+# them a tenth. So choose β as small as your promise requires, and spend your effort on a larger
+# public table.
 #
 # Even if the set misses the truth, a design need not exceed ε. It does so only if the truth is
-# outside the set *in a direction in which the design is sensitive*. Therefore β is conservative.
-# That is not a reason to raise it, because this direction cannot be known.
+# outside the set *in a direction in which the design is sensitive*. Therefore, β is conservative.
+# However, this is not a reason to raise it, because this direction cannot be known.
 #
 # Asymptotic sets miss more often than β if cells are rare, and skrldp warns about it. The default
 # set does not.

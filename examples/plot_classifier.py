@@ -7,11 +7,11 @@ A model should learn from people who will not hand over their records. Each of t
 sanitized report, and the model is trained only on reports. Processing a report afterwards costs no
 privacy, however often it is used.
 
-First decide what is protected. A *label* that is sensitive belongs to the secret S; otherwise it
-would be reported along with U, the rest of the record. Here the label is harmless: in Fair's survey
-(6,366 married women, Redbook, 1974) the model predicts whether a woman has children from her age
-and the years she has been married. The secret is whether she had an affair. All of these columns
-are correlated with it. The record (S, U) has all four columns, so the certificate covers the label,
+First decide what must be protected. A sensitive *label* belongs to the secret S. Otherwise, it is
+reported along with U, the rest of the record. Here, the label is harmless: in Fair's survey (6,366
+married women, Redbook, 1974) the model predicts whether a woman has children from her age and the
+years she has been married. The secret is whether she had an affair. All of these columns are
+correlated with it. The record (S, U) has all four columns, so the certificate covers the label,
 too.
 
 For comparison, one model is trained on the raw private records, which is the best possible, and one
@@ -51,8 +51,8 @@ print(f"{len(public):,} public records, {len(private):,} private ones, {len(test
 # ---------------
 # All are designed on the public records. PolyOpt and IR protect the affair for every distribution
 # of the confidence set, SRR protects it for all distributions, and GRR protects the whole record. A
-# private record may have a combination of values that is not in the public table, so all
-# combinations are declared: ``categories="product"``.
+# private record may have a combination of values that is not in the public table, so
+# ``categories="product"`` allows all combinations.
 
 sanitizers = {
     "PolyOpt": PolyOptSanitizer(time_limit=8.0),
@@ -72,8 +72,8 @@ reports = {
 #
 # Two ways to learn from reports
 # ------------------------------
-# *As rows.* Every report stands for a cell of the table (a combination of values). Write it as that
-# row, and train as if it were a record. This is simple, and biased, because noise is treated as
+# *As rows.* Replace each report by its most probable cell of the table (a combination of values),
+# and train as if this row were a record. This is simple, but biased, because noise is treated as
 # data.
 #
 # *By their distribution.* ``FrequencyEstimator`` uses the known probabilities of the noise to
@@ -98,7 +98,7 @@ def rows(name):
 
 
 def weighted(name):
-    """Estimate the distribution of features and label: a table of its cells, and their weights."""
+    """Estimate the distribution of features and label; return its cells and their weights."""
     estimator = FrequencyEstimator(sanitizers[name], method="em").fit(reports[name])
     table = estimator.marginal([*FEATURES, LABEL]).to_frame()
     return table, table["estimate"] * len(private)
@@ -164,7 +164,7 @@ figure.legend(handles, labels, loc="outside lower center", ncols=6)
 # of the raw records, and with SRR in most runs. With GRR and so few people it is unreliable, and
 # PolyOpt's reports do not determine the distribution.
 #
-# But look at the dashed line first: here the public records alone suffice for such a simple model.
+# But look at the dashed line first. Here, the public records alone suffice for such a simple model.
 # **Train on them first.** Reports are worth collecting if the public table is too small for the
 # model, or if the private people differ from the public table. In the second case,
 # ``plot_distribution_shift.py`` shows what remains of the promise.
@@ -186,7 +186,7 @@ read = roc_auc_score(test[LABEL] == "yes", reader.predict_proba(test[KNOWN])[:, 
 print(f"AUC for people who send one report each: {read:.3f}; for raw records: {alone[1]:.3f}")
 
 # %%
-# A report contains so much noise that predictions about one person suffer, which is its purpose. If
-# the model can run on the phone, it needs no report.
+# A report contains so much noise that predictions about one person suffer. That is the purpose of
+# the noise. If the model can run on the phone, no report is needed.
 
 plt.show()

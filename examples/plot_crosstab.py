@@ -3,10 +3,11 @@
 Can I estimate a crosstab that nobody has seen?
 ===============================================
 
-Each report is noisy. You want to estimate a table: how many of those who pay nothing for a doctor
-see one often, and how this depends on health. ``FrequencyEstimator`` uses the known probabilities
-of the noise to estimate shares of the records from the reports, with intervals. It also shows which
-questions the reports cannot answer, however many there are.
+Each report is noisy, but you can estimate tables from many of them: for example, how many of the
+people who pay nothing for a doctor see one often, and how this depends on health.
+``FrequencyEstimator`` estimates shares of the records and their intervals, using the known
+probabilities of the noise. It also shows which questions the reports cannot answer, however many
+there are.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels),
 which asked what people do if they pay for their doctor. Each row stands for a person here. The
@@ -88,7 +89,7 @@ for question, by_name in estimates.items():
 print(pd.DataFrame(determined).to_string())
 
 # %%
-# For this table, IR divides its ε best if it spends nothing on health. Its reports therefore answer
+# For this table, it is best for IR to spend none of its ε on health. Its reports therefore answer
 # questions about the harmless columns well, but none about health.
 #
 # The estimate from the public table alone is shown for comparison: reports are useful if they
@@ -155,8 +156,8 @@ print(f"{len(private):,} reports, {len(public):,} public records")
 # precise for both questions. GRR's intervals are wider than those of the public table, so its
 # reports are not worth the effort.
 #
-# Nobody learns much about the secret from reports that protect it. If an estimate in the right
-# picture is better than that of the public table alone, the improvement comes from the table and
-# the harmless column.
+# Reports that protect the secret say little about it. If an estimate in the right picture is better
+# than that of the public table alone, the improvement comes from the table and the harmless
+# columns.
 
 plt.show()

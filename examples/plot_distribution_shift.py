@@ -8,8 +8,9 @@ treats the table as exactly true, its reports may then reveal more about the sec
 If the design is robust, it keeps its promise for every distribution in the confidence set F, which
 contains those that the table might plausibly have been drawn from.
 
-That set allows for *sampling* error. A different population, older or with more children, may be
-far outside it, and there nothing is promised. A *drift* enlarges the set for this purpose.
+That set allows for *sampling* error. The distribution of a different population, for example an
+older one, may be far outside the set, and nothing is promised there. A *drift* enlarges the set to
+allow for such differences.
 
 This page uses Fair's survey (6,366 married women, Redbook, 1974). The secret is an affair. How long
 a woman has been married and how she rates her marriage are the other columns. Half of the women are
@@ -68,7 +69,7 @@ sanitizers = {
     "PolyOpt, drift": PolyOptSanitizer(time_limit=6.0, uncertainty=wide),
     "SRR": SRRSanitizer(),
 }
-# Fits warn that some designs are not private elsewhere, which is what this page is about.
+# Ignore warnings that some designs are not private elsewhere, because this page measures that.
 warnings.simplefilter("ignore", PrivacyLeakWarning)
 designs = {}
 for name, sanitizer in sanitizers.items():
@@ -108,7 +109,7 @@ cells = {
 
 
 def distribution_of(table):
-    """Return the distribution of a table, with half a record more in each cell."""
+    """Return the distribution of a table, with half a record added to each cell."""
     codes = table.apply(tuple, axis=1).map(cells)
     counts = np.bincount(codes, minlength=len(cells)) + 0.5
     return (counts / counts.sum()).reshape(joint.probabilities.shape)
@@ -172,9 +173,9 @@ for name, sanitizer in sanitizers.items():
 
 # %%
 # Within its set, no robust design exceeds ε, because that is proved. The non-robust design exceeds
-# it for every population here, even for the one that its table was drawn from.
+# it for every population here, even for the one from which its table was drawn.
 #
-# Outside the set nothing is promised, as the picture shows. Slightly outside, the robust designs
+# Outside the set, nothing is promised, as the picture shows. Slightly outside, the robust designs
 # still leak less than the non-robust one, but far away they may leak as much. The confidence set
 # allows for sampling error, so it does not cover women under 25 if the table has women of every
 # age. What can you do?
@@ -184,8 +185,8 @@ for name, sanitizer in sanitizers.items():
 #   utility, and only you can justify the bound.
 # - Use SRR, which is private for all distributions, if you cannot bound it.
 #
-# Whether the private people resemble the public table cannot be tested beforehand, because their
-# records are private. Afterwards ``FrequencyEstimator`` estimates their distribution from the
-# reports; but by then the reports have been sent.
+# Whether the private people resemble the public table cannot be tested in advance, because their
+# records are private. Afterwards, ``FrequencyEstimator`` estimates their distribution from the
+# reports, but by then the reports have been sent.
 
 plt.show()

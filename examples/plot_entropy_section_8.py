@@ -1,7 +1,7 @@
 """
-=======================================================================
-How much may a report tell if it must be private at every distribution?
-=======================================================================
+====================================================================
+How much may a report reveal if it is private at every distribution?
+====================================================================
 
 Lopuhaä-Zwakenberg and Goseling compare mechanisms in section 8 of *Mechanisms for Robust Local
 Differential Privacy* (Entropy 2024), on the Adult data and on synthetic tables of 32,561 records.
@@ -52,11 +52,12 @@ cache = Cache(options.cache)  # the figures have many designs in common
 # %%
 # The computation
 # ---------------
-# Figure 2 needs Adult's records, by ``--adult`` or the environment variable ``SKRLDP_ADULT``.
+# Figure 2 requires Adult's records: pass ``--adult`` or set the environment variable
+# ``SKRLDP_ADULT``.
 
 
 def table_of(figure):
-    """Compute what a figure shows, or read it; None if that cannot be."""
+    """Compute or read the table of a figure; return None if neither is possible."""
     if options.tables is not None:
         name = figure if figure == "table2" else f"figure_{figure}"
         path = options.tables / f"entropy_{name}.csv"
@@ -70,9 +71,9 @@ def table_of(figure):
 shown = {figure: table_of(figure) for figure in ("2", "3", "4", "5", "table2")}
 
 # %%
-# Each method has its own colour, and in print its own marker and line: filled markers and full
-# lines for what is in the paper, hollow markers and broken lines for what we add. The optimum that
-# is not robust has no marker.
+# Each method has its own colour and, for print, its own marker and line. Methods of the paper have
+# filled markers and full lines, and our additions have hollow markers and broken lines. The
+# non-robust optimum has no marker.
 
 STYLES = {
     "GRR": {"color": "0.45", "marker": "D", "linestyle": "-"},
@@ -146,18 +147,18 @@ else:
 # %%
 # Figure 3: synthetic tables
 # --------------------------
-# Means over distributions from Jeffreys' prior, with bars of one standard error. Our designs are
-# computed for fewer distributions than the paper's methods. The points are the mean of the paper's
-# method plus the mean difference on the same distributions, and the bars are those of the
-# difference.
+# Points are means over distributions from Jeffreys' prior, with bars of one standard error. Our
+# designs are computed for fewer distributions than the paper's methods. Their points are the mean
+# of the paper's method plus the mean difference on the same distributions, and their bars are those
+# of the difference.
 
 drawings["3"] = information(shown["3"], "3")
 
 # %%
 # Figure 4: what is leaked at the true distribution
 # -------------------------------------------------
-# Medians of ε*, and bands from the lower to the upper quartile. Above the dotted line, a report
-# reveals more about the secret than promised.
+# Lines are medians of ε*, and bands reach from the lower to the upper quartile. Above the dotted
+# line, a report reveals more about the secret than promised.
 
 drawings["4"], panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")
 for axes, shape in zip(panels, SIZES[:2], strict=True):
@@ -188,8 +189,8 @@ legend_below(drawings["4"], panels, 4)
 # %%
 # Figure 5: does the table predict how informative the reports will be?
 # ---------------------------------------------------------------------
-# (I at the public distribution − I at the true distribution) / I at the public distribution, at ε =
-# 1.5. Boxes show quartiles, and whiskers reach the minimum and maximum.
+# The picture shows (I at the public distribution − I at the true distribution) / I at the public
+# distribution, for ε = 1.5. Boxes show quartiles, and whiskers extend to the minimum and maximum.
 
 drawings["5"], panels = plt.subplots(1, 4, figsize=(9.5, 4.2), layout="constrained", sharey=True)
 for axes, shape in zip(panels, SIZES, strict=True):
@@ -218,8 +219,8 @@ panels[0].set_ylabel("difference of information, per cent")
 # %%
 # Table 2: the significance level
 # -------------------------------
-# Means of I(X; Y) / H(X) at ε = 1.5, for three levels β. A set that misses the true distribution a
-# hundred times less often costs little utility.
+# The table shows means of I(X; Y) / H(X) at ε = 1.5, for three levels β. A set that misses the true
+# distribution a hundred times less often costs little utility.
 
 wide = shown["table2"].pivot_table(
     index=["shape", "method"], columns="beta", values="level", sort=False

@@ -51,15 +51,15 @@ print(pd.crosstab(public["affair"], public["marriage"], normalize="columns").rou
 #
 # Fit, transform
 # --------------
-# ``sensitive`` names the secret. ``eps=1`` allows a report to change the odds of the secret by a
-# factor of at most e. ``categories="dtype"`` reads the possible values from the dtypes of the
-# columns. You assert that they were fixed before the public table was seen, so nothing about them
-# has to be learned from it, and all combinations may occur. ``encode="cells"`` returns reports that
-# look like records, in a data frame with the same columns.
+# ``sensitive`` specifies the secret. With ``eps=1``, a report may change the odds of the secret by
+# a factor of at most e. ``categories="dtype"`` reads the possible values from the dtypes of the
+# columns. By passing it, you assert that these values were fixed before you saw the public table;
+# all of their combinations may then occur. ``encode="cells"`` returns reports that look like
+# records, in a data frame with the same columns.
 #
 # Randomness comes from the operating system, so your reports will differ from those on this page.
-# (An integer ``random_state`` would make them repeatable, and therefore useless as protection,
-# because whoever knows it can remove the noise.)
+# (With an integer ``random_state`` they would be repeatable, but useless as protection, because
+# whoever knows the integer can remove the noise.)
 
 known = {"sensitive": "affair", "categories": "dtype"}
 sanitizer = PolyOptSanitizer(eps=1.0, **known, time_limit=20.0, encode="cells")
@@ -68,10 +68,10 @@ reports = sanitizer.transform(private)
 print(private.join(reports.add_suffix(" (report)")).head(8).to_string(index=False))
 
 # %%
-# Each person sends one report. A second report is a different matter: see ``plot_asking_twice.py``.
+# Each person sends one report. A second report may reveal far more: see ``plot_asking_twice.py``.
 #
-# What was promised
-# -----------------
+# What is promised
+# ----------------
 # ``certificate_.eps`` is a proved upper bound on what any report reveals about the secret, for
 # every distribution in the confidence set and for the exact integers that the sampler uses. The
 # privacy report states it together with all its conditions.
@@ -97,8 +97,8 @@ print(kept.assign(guess=guess).to_string(float_format="{:.0%}".format))
 
 # %%
 # The next question is what a report reveals about the secret. Compare the share of affairs among
-# the public records that would send this report with the share among all records. Whoever knows
-# only the report about a person cannot do better than these shares.
+# the public records that would send this report with the share among all records. Somebody who
+# knows only a person's report cannot guess better than these shares allow.
 
 distribution, secrets = sanitizer.joint_.probabilities, sanitizer.joint_.secrets
 by_report = sanitizer.mechanism_.report_distribution(distribution)
@@ -124,7 +124,7 @@ left.set_ylabel("reports that agree with the record")
 left.set_title("What is left of each column")
 left.legend(loc="upper center", ncols=2, fontsize=9)
 
-rng = np.random.default_rng(0)  # for the picture only: points side by side
+rng = np.random.default_rng(0)  # draws points side by side
 for row, (values, color, marker) in enumerate(
     [(by_value, "#D55E00", "s"), (probability, "#0072B2", "o")]
 ):
@@ -147,7 +147,7 @@ right.legend(loc="upper right", fontsize=9)
 
 
 def factor(values):
-    """By how much the odds change at most, up or down."""
+    """Return the largest factor by which the odds change, up or down."""
     ratio = values / (1 - values) / (before / (1 - before))
     return np.maximum(ratio, 1 / ratio).max()
 

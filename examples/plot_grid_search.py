@@ -7,9 +7,9 @@ A larger ε always has more utility, so a grid search by utility would choose th
 question is the reverse: what is the *smallest* ε that keeps nearly all of the utility?
 :func:`~skrldp.model_selection.smallest_eps` answers it inside scikit-learn's ``GridSearchCV``.
 
-The search sees **public data only**. Its scores depend on each record, and they are not protected.
-It needs no private records: the utility of a mechanism is computed at the distribution of the
-public records that are left out.
+Search on **public data only**, because its scores depend on each record and are not protected.
+Private records are not needed, because the utility of a mechanism is computed at the distribution
+of the public records that are left out.
 
 The data are scikit-learn's bundled breast cancer set (569 tumours). The secret is the diagnosis.
 The reports are about one measurement, the texture of the cell nuclei, in five bins. Half of the
@@ -41,8 +41,8 @@ public, private = train_test_split(
 # case a fold has no record in one of them.
 #
 # The score of ``RobustMSESanitizer`` is minus the mean squared distance between the bin and its
-# report. The rule compares each score with the best one by their ratio, so it needs a score with a
-# natural zero. Like R², this one is 1 if all reports are true and 0 if all are the same.
+# report. ``smallest_eps`` compares scores by their ratio, so it needs a score with a natural zero.
+# Like R², this score is 1 if all reports are true and 0 if all are the same.
 
 BINS = 5
 pipe = Pipeline(
@@ -54,7 +54,7 @@ pipe = Pipeline(
 
 
 def closeness(pipe, X, y=None):
-    """Share of the variance of the bins that is left in the reports."""
+    """Return the share of the variance of the bins that reports retain."""
     return 1.0 + pipe.score(X) / pipe["bins"].transform(X)[:, 1].var()
 
 
@@ -85,7 +85,7 @@ left.set(xlabel="ε, nats", ylabel="share of the variance left in the reports", 
 left.legend(loc="lower right")
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the optimum that is not private
+    warnings.simplefilter("ignore", PrivacyLeakWarning)  # of the optimum for the public table
     bins = search.best_estimator_["bins"].transform(public)
     display = PrivacyUtilityDisplay.from_table(
         search.best_estimator_["priv"], bins, eps=EPS, ax=right
@@ -96,9 +96,10 @@ right.set_xscale("linear")
 # %%
 # Use it
 # ------
-# The search has fitted the chosen pipeline on all public records. ``transform`` protects private
-# ones. (In a larger pipeline that is fitted on reports, wrap it in scikit-learn's
-# ``FrozenEstimator``. Otherwise it is fitted again on the records that it should protect.)
+# The search has fitted the chosen pipeline on all public records. Its ``transform`` protects
+# private records. (If you use it in a larger pipeline that is fitted on reports, wrap it in
+# scikit-learn's ``FrozenEstimator``. Otherwise, it is fitted again on the records that it should
+# protect.)
 
 best = search.best_estimator_
 reports = best.transform(private)
@@ -107,8 +108,8 @@ print("bins reported for the first ten:", reports[:10].ravel().astype(int))
 print("their own bins:                 ", best["bins"].transform(private)[:10, 1].astype(int))
 
 # %%
-# The rule does not consider privacy. If utility keeps rising, it chooses a large ε. So include only
-# values in the grid that you are prepared to promise, and think of them as odds: with ε = 1 a
+# The rule does not consider privacy. If utility keeps rising, it chooses a large ε. Therefore,
+# include only values that you are prepared to promise, and think of them as odds: with ε = 1, a
 # report may change the odds by a factor of 2.7, with ε = 2 by 7.4, and with ε = 4 by 55.
 #
 # A fold has fewer public records than the whole table, so its confidence set is larger and its

@@ -58,8 +58,8 @@ shown = min(instances, 30)
 small, large = 75, 15_000
 
 # %%
-# Each problem has its own colour, and in print its own marker: filled markers have utility at the
-# public table, hollow ones robust utility; triangles have robust privacy.
+# Each problem has its own colour and, for print, its own marker. Filled markers have utility at the
+# public table, and hollow ones have robust utility. Triangles have robust privacy.
 
 STYLES = {
     "NUNP": {"color": "#D55E00", "marker": "o", "linestyle": "-"},
@@ -71,7 +71,7 @@ plt.rcParams.update({"font.size": 10, "axes.grid": True, "grid.color": "0.9"})
 
 
 def draw_eps_axis(axes, scale, **options):
-    """Scale the axis of ε*, with plain numbers, and draw the ε that was asked for."""
+    """Scale the axis of ε*, with plain numbers, and draw the required ε."""
     axes.axhline(EPS, color="black", linewidth=1.2, linestyle=":", label=f"ε = {EPS:g}")
     axes.set_yscale(scale, **options)
     ticks = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 2, 3, 5, 10, 20]
@@ -85,10 +85,10 @@ def draw_eps_axis(axes, scale, **options):
 # %%
 # What single designs leak
 # ------------------------
-# One point for each instance and problem. Points above the dotted line leak more than promised. The
-# scales of ε* differ. The left one is linear below 0.1, because at 75 records some private designs
-# send the same report for everybody and leak nothing. A report that rules a secret out has ε* = ∞
-# and cannot be drawn; the legend counts such instances.
+# The picture has one point for each instance and problem. Points above the dotted line leak more
+# than promised. The scales of ε* differ. The left one is linear below 0.1, because at 75 records
+# some private designs send the same report for everybody and leak nothing. A report that rules a
+# secret out has ε* = ∞ and cannot be drawn; the legend counts such instances.
 
 scatter, panels = plt.subplots(1, 2, figsize=(9.5, 5.0), sharex=True, layout="constrained")
 for axes, n in zip(panels, (small, large), strict=True):
@@ -118,10 +118,11 @@ panels[0].set_xlim(left=0.0)
 # %%
 # More records
 # ------------
-# Means over all instances, with bars of one standard deviation on either side. As in the paper,
-# values further than 1.5 interquartile ranges from the quartiles are left out of both. Infinite ε*
-# are removed first. The points are shifted a little so that the bars can be distinguished. The grey
-# line is the best report that is the same for everybody, and leaks nothing at all.
+# The picture shows means over all instances, with bars of one standard deviation on either side. As
+# in the paper, both omit values that are further than 1.5 interquartile ranges from the quartiles.
+# Infinite ε* are removed first. The points are shifted a little so that the bars can be
+# distinguished. The grey line is the best report that is the same for everybody, which leaks
+# nothing.
 
 curves, panels = plt.subplots(1, 2, figsize=(9.5, 4.8), layout="constrained")
 for place, (problem, style) in enumerate(STYLES.items()):
@@ -191,8 +192,8 @@ for n in (small, large):
 #
 # And no ε* is infinite, because our designs approach the optimum from inside the set of private
 # mechanisms and have no zeros. In cells without records, a design that treats the table as exactly
-# true may have any probabilities. Its ε* then depends on the solver, so consider NUNP's order of
-# magnitude rather than its digits.
+# true may have any probabilities. Its ε* then depends on the solver, so only the order of magnitude
+# of NUNP is meaningful.
 
 if options.save:
     options.save.mkdir(parents=True, exist_ok=True)

@@ -3,11 +3,11 @@
 Can private reports replace a table?
 ====================================
 
-Designs that protect one secret learn about the population from a public table, and often there is
-none. A pilot reports whole records, which needs no table, because plain local privacy holds for
-every population. Its private reports then replace the table, so that for everybody else only the
-secret has to be protected. The picture shows how many pilot reports that takes. Errors are relative
-to those of raw records.
+A design that protects one secret learns about the population from a public table, but often there
+is none. Then a first group of people, the pilot, can report whole records. This needs no table,
+because plain local privacy holds for every population. Its private reports replace the table, so
+that for everybody else only the secret has to be protected. The picture shows how many pilot
+reports are needed. Errors are relative to those of raw records.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +37,8 @@ for n in sizes:
     print(f"{n:>7,} pilot reports: {design.certificate_}")
 
 # %%
-# With a hundred thousand reports of the pilot, everybody who comes later is estimated almost as
-# well as from raw records, whereas whole records alone stay far away.
+# With a hundred thousand pilot reports, estimates about all later people are almost as precise as
+# from raw records, whereas designs for whole records remain far less precise.
 fig, ax = plt.subplots()
 ax.plot(sizes, errors, "o-", label="after the pilot, the secret alone")
 whole = expected_std_error(pilot, 1, "religious")

@@ -1,11 +1,11 @@
 """
-====================================================
-How do I ask for a number that tells about a secret?
-====================================================
+================================================
+How do I ask for a number that reveals a secret?
+================================================
 
 How often somebody sees a doctor is on every bill, but it is correlated with their health. You want
-reports that are numbers, each as close as possible to the person's own, so that they can be used as
-numbers. But no report may change the odds of bad health by more than a factor of e^ε.
+reports that are numbers, each as close as possible to the person's own number. But no report may
+change the odds of bad health by more than a factor of e^ε.
 
 :class:`~skrldp.RobustMSESanitizer` designs the mechanism with the smallest expected distance
 between the number and its report. You decide what *close* means: squared distance, absolute
@@ -94,10 +94,10 @@ for column, (name, title) in enumerate(
 figure.colorbar(image, ax=panels, label="share of the reports", shrink=0.8)
 
 # %%
-# Most people are in good health, and usually their own numbers are reported. The numbers of the
-# others are changed until both groups send the same reports about equally often. RobustMSE changes
-# them as little as possible, and PolyOpt to whatever loses the least information. GRR almost always
-# reports something false.
+# Most people are in good health, and their numbers are usually reported unchanged. The numbers of
+# the others are changed so that both groups send the same reports about equally often. RobustMSE
+# changes them as little as possible, and PolyOpt so that the least information is lost. GRR almost
+# always reports a false number.
 #
 # The mean
 # --------

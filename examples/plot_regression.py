@@ -4,9 +4,9 @@ A logistic regression without seeing anyone's answers?
 ======================================================
 
 Are affairs rarer in happy marriages if faith is held fixed? A regression answers such questions,
-but it needs everybody's answers, one of which many people would rather not give. Here nobody gives
-them: each person sends one private report, and the regression is fitted to the estimated
-distribution of the records, with standard errors that include the noise of the reports.
+but it needs everybody's answers, including one that many people would rather not give. Here, nobody
+has to give them: each person sends one private report, and the regression is fitted to the
+estimated distribution of the records, with standard errors that include the noise of the reports.
 
 The data are the Fair survey of 1974, which is part of statsmodels. The secret is whether a married
 woman reports an affair. How religious she is and how she rates her marriage are not secret.
@@ -47,13 +47,13 @@ found = logit("affair ~ faith + marriage", FrequencyEstimator(sanitizer).fit(rep
 print(found)
 
 # %%
-# Against the answers themselves
-# ------------------------------
+# Compared with the answers
+# -------------------------
 # Here we know the answers. The regression of the answers has small standard errors. That of the
-# reports has larger ones, and its intervals contain the answers' coefficients. The third regression
-# shows what not to do: it treats the most probable record of each report as if it were the
-# person's. Its standard errors are small, but it is wrong by more of them than chance allows,
-# because it mixes the relation in the public table with that of the design.
+# reports has larger ones, and its intervals contain the coefficients of the answers. The third
+# regression shows what not to do: it treats the most probable record of each report as if it were
+# the person's. Its standard errors are small, but its error is many standard errors larger than
+# chance allows, because it mixes the relations in the public table with those of the design.
 
 wanted = ["faith", "marriage"]
 design = sm.add_constant(others[wanted])

@@ -1,7 +1,7 @@
 """
-=======================================================
-What does a promise cost that survives a second report?
-=======================================================
+=============================================
+What does a promise for a second report cost?
+=============================================
 
 If a mechanism is private over a confidence set of distributions, its promise covers one report and
 an observer who knows nothing else about the person. A second report, or knowledge of the harmless
@@ -39,11 +39,11 @@ survey = pd.DataFrame(
 public = survey.sample(frac=0.5, random_state=0)
 
 # %%
-# Three numbers in place of "one report only"
-# -------------------------------------------
-# ``certify`` with ``reports=k`` proves what k reports about the same person leak together over the
-# set, in nats. The certificate of one report also states what it leaks to an observer who knows U,
-# ``eps_given_u``.
+# Bounds for more than one report
+# -------------------------------
+# ``certify`` with ``reports=k`` proves a bound on what k reports about the same person leak
+# together over the set, in nats. The certificate of one report also states how much it leaks to an
+# observer who knows U, as ``eps_given_u``.
 
 template = PolyOptSanitizer(EPS, sensitive="affair", time_limit=20.0)
 sanitizers = {
@@ -74,8 +74,8 @@ print(pd.DataFrame(facts).T.round(2).to_string())
 #
 # The price
 # ---------
-# The picture shows the information that is kept, for several ``eps_worst_case``. At
-# ``eps_worst_case`` = ε the promise is that of SRR, which is private at ε for all distributions.
+# The picture shows how much information reports keep, for several values of ``eps_worst_case``. At
+# ``eps_worst_case`` = ε, the promise is that of SRR, which is private at ε for all distributions.
 
 ALL = [0.5, 1, 2, 3, 4, 6]
 kept = [
@@ -106,9 +106,10 @@ right.legend(loc="lower right", fontsize="small")
 # %%
 # If only some columns are known
 # ------------------------------
-# Suppose that others only know whether a person has children. ``observer_columns=`` names such
-# columns, and ε then also holds within each of their values. That costs less than a bound for all
-# distributions, but it also promises less, because it does not cover a second report.
+# Suppose that others only know whether a person has children. If you list such columns in
+# ``observer_columns=``, ε also holds among the people with the same values in these columns. That
+# costs less than a bound for all distributions, but it also promises less, because it does not
+# cover a second report.
 
 survey["children"] = np.where(answers["children"] > 0, "some", "none")
 survey["happy"] = np.where(answers["rate_marriage"] >= 4, "yes", "no")
@@ -135,12 +136,12 @@ print(f"eps_worst_case=3 keeps {share['PolyOpt, eps_worst_case=3']:.0%} of PolyO
 print(f"eps_worst_case=1 {share['PolyOpt, eps_worst_case=1']:.0%}, and SRR {share['SRR']:.0%}.")
 
 # %%
-# - If a person is asked once, and nobody who sees the report knows anything else about them, leave
-#   out ``eps_worst_case``.
+# - If a person is asked once, and nobody who sees the report knows anything else about them, you do
+#   not need ``eps_worst_case``.
 # - If there may be k reports, choose ε + (k - 1)·eps_worst_case as the leakage of all of them
 #   together, and read the price from the left picture. The bound is conservative, and ``certify``
 #   proves a smaller one.
-# - If others know columns of U, name them in ``observer_columns``, or ask for ``eps_worst_case``,
-#   which covers whatever they may know.
+# - If others know columns of U, list them in ``observer_columns``, or use ``eps_worst_case``, which
+#   covers any knowledge.
 
 plt.show()

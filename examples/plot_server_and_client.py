@@ -1,16 +1,17 @@
 """
-=============================================================
-What can a survey tell when nobody's answer leaves the phone?
-=============================================================
+======================================================
+What can a survey learn if no answer leaves the phone?
+======================================================
 
 Whether somebody has an affair is nobody's business. How religious they are and how they rate their
 marriage is harmless, but correlated with it. A *server* has half of Fair's survey (Redbook, 1974;
 6,366 women, bundled with statsmodels) as a public table. It designs a mechanism (the probabilities
 of the reports) and publishes it as JSON. A hundred thousand *clients*, drawn here from the other
-half, load it on their phones. Each sends one report, an integer. An *aggregator*, who has only the
+half, load it on their phones. Each sends one report, an integer. An *aggregator*, who sees only the
 JSON and these integers, estimates the distribution of the answers, with intervals.
 
-How much is gained over plain local differential privacy, which hides the harmless answers as well?
+How much more precise is this than plain local differential privacy, which hides the harmless
+answers as well?
 """
 
 import matplotlib.pyplot as plt
@@ -73,15 +74,15 @@ for name, text in published.items():
 # %%
 # The aggregator
 # --------------
-# Reports determine only what the mechanism reports on. GRR reports on everything. IR here reports
-# only on the harmless columns, because it divides its ε best if it spends nothing on the affair.
+# Reports determine only the columns that the mechanism reports. GRR reports all of them. IR here
+# reports only the harmless columns, because it is best for IR to spend none of its ε on the affair.
 # Its intervals for the affair are therefore the full range.
 
 estimators = {name: FrequencyEstimator(published[name]).fit(reports[name]) for name in published}
 
 
 def compare(columns):
-    """Print the distribution of some columns and its intervals; return how far these are off."""
+    """Print the distribution of some columns with intervals; return the errors."""
     names = [columns] if isinstance(columns, str) else columns
     counts = people[names].value_counts()
     estimates = {name: estimator.marginal(columns) for name, estimator in estimators.items()}
@@ -103,8 +104,8 @@ off = {
 }
 
 # %%
-# The picture shows the same for one harmless question and for one about the secret. Black lines are
-# the truth among the clients, and bars are 95 % intervals.
+# The picture shows these estimates for one harmless question and for one about the secret. Black
+# lines are the truth among the clients, and bars are 95 % intervals.
 
 STYLES = {"IR": ("#009E73", "^"), "A-optimal": ("#0072B2", "o"), "GRR": ("#E69F00", "D")}
 figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.6), layout="constrained")

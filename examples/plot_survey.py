@@ -6,15 +6,15 @@ What if people were asked place by place?
 Many public tables are surveys: places were sampled, and then people in these places, with unequal
 probabilities. People in the same place are alike, so ten thousand records from 62 places contain
 far less information than ten thousand records from the whole country. A confidence set that treats
-them as independent is too small, and nothing shows it.
+them as independent is too small, and there is no sign of it.
 
-Here a mechanism is designed twice from one table: once as if its records were independent, once
-with the survey's design. How much does the first one leak within the set of the second?
+Here, a mechanism is designed twice from one table: once as if its records were independent, and
+once with the survey's design. How much does the first mechanism leak within the set of the second?
 
 The data are the second National Health and Nutrition Examination Survey of the United States
-(10,335 persons in 31 strata of two places each, with weights), if the package samplics is
-installed. Otherwise, a similar sample is drawn. S is whether somebody has diabetes. U is the
-region, and whether blood pressure is high.
+(10,335 people in 31 strata of two places each, with weights), if the package samplics is installed.
+Otherwise, a similar sample is drawn. S is whether somebody has diabetes. U is the region, and
+whether blood pressure is high.
 """
 
 from importlib.util import find_spec
@@ -30,7 +30,7 @@ NAMES = {"stratid": "stratum", "psuid": "place", "finalwgt": "weight", "highbp":
 
 
 def drawn():
-    """A sample of 31 strata of two places, whose people are alike, with weights."""
+    """Draw a sample of 31 strata of two places, whose people are alike, with weights."""
     rng = np.random.default_rng(0)
     own = rng.gamma(1.5, size=(62, 4)) * np.array([0.54, 0.4, 0.026, 0.034]) + 1e-3
     cells = rng.multinomial(167, own / own.sum(axis=1, keepdims=True))
@@ -63,9 +63,9 @@ print(sample.head())
 # Two sets around one table
 # -------------------------
 # Codes of places are only unique within each stratum, which ``nest=True`` specifies. The columns of
-# the design are not part of the record, so those who report need not have them. The region is the
-# same for all people in a place, so the table contains least information about regions: for them,
-# the 62 places are worth 62 records.
+# the survey design are not part of the record, so respondents do not need them. The region is the
+# same for all people in a place, so the table contains little information about regions: the 62
+# places are worth only 62 records.
 
 values = {"diabetes": [0, 1], "region": [1, 2, 3, 4], "pressure": [0, 1]}
 many = LikelihoodRatioSet(radius="asymptotic")
@@ -85,10 +85,10 @@ for secret, records in stated.survey_.effective:
     print(f"diabetes={secret}: {n:,} records, as much as {records:,.0f} independent ones")
 
 # %%
-# What silence would have cost
-# ----------------------------
-# Each design is certified over the set that the survey allows, around the weighted distribution.
-# The first one keeps its promise only over a set that is far too small.
+# The cost of ignoring the survey design
+# --------------------------------------
+# Each mechanism is certified over the set that allows for the survey design, around the weighted
+# distribution. The first one keeps its promise only over a set that is far too small.
 
 ROWS = (0.5, 1.0, 1.5, 2.0)
 leaks, kept = {}, {}
@@ -103,8 +103,8 @@ for name, survey in {"taken for independent": None, "as the survey was drawn": d
         print(f"{name:<24} eps={eps}: leaks at most {leak:.2f}, keeps {share:.0%} of the record")
 
 # %%
-# The grey line is the promised ε. The first design seems to keep more information about the record,
-# but it does so by leaking.
+# The grey line is the promised ε. The first mechanism keeps more information about the record, but
+# only because it leaks.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 left.plot(ROWS, ROWS, color="grey", linewidth=1)

@@ -7,13 +7,13 @@ A bank wants to know which customers leave. It may ask them, but the answers mus
 ill. There is no public table of customers who left and who stayed, so the promise must not depend
 on one: :class:`~skrldp.SRRSanitizer` protects the illness for *all* distributions.
 
-The label ("stays") belongs to a person like the features. So it is a column of the record, and one
-report is drawn about illness, age, number of accounts and label together. A raw label beside a
-report would not be covered by the promise. Everything after the report is post-processing, and
-costs no privacy.
+The label ("stays") belongs to a person like the features. Therefore, it is a column of the record,
+and one report is drawn about illness, age, number of accounts and label together. A raw label
+beside a report would not be covered by the promise. Everything that is computed from reports is
+post-processing, and costs no privacy.
 
 The people here are made up, so that the truth is known. Two models are trained on the same reports.
-One treats them as records. For the other, the noise is removed first, because its probabilities are
+The first treats reports as records. The second corrects for the noise, whose probabilities are
 known.
 """
 
@@ -36,7 +36,7 @@ rng = np.random.default_rng(0)
 
 
 def chance(age, accounts, ill):
-    """Say with what probability a customer stays."""
+    """Return the probability that a customer stays."""
     score = -1.5 + 0.8 * age - 1.4 * (accounts == 1) + 1.3 * (accounts == 3) * (age < 2) - 0.8 * ill
     return 1.0 / (1.0 + np.exp(-score))
 
@@ -80,7 +80,7 @@ def train(X, y, weights):
 
 
 def train_on(table):
-    """Train on the rows of a table: on each different one, with its number as its weight."""
+    """Train on the distinct rows of a table, weighted by their counts."""
     rows = table.groupby([*FEATURES, LABEL], as_index=False).size()
     return train(rows[FEATURES], rows[LABEL], rows["size"])
 
@@ -100,8 +100,8 @@ reports = sanitizer.transform(records)  # all that the bank gets
 models = {"raw records": train_on(records), **train_both(reports)}
 
 # %%
-# What each has learnt
-# --------------------
+# What each model has learned
+# ---------------------------
 # The models are tested on raw records of other people. The log-loss measures whether the predicted
 # probabilities are correct.
 
@@ -124,9 +124,10 @@ for place, draw in itertools.product(range(len(SIZES)), range(DRAWS)):
         losses[name][place, draw] = log_loss(others[LABEL], probability)
 
 # %%
-# Left: for each combination of age and accounts, what is predicted and what is true. A model of the
-# reports as rows predicts about one half for everybody, because most reports are noise. More
-# reports do not help, as the right picture shows, because this error does not average out.
+# The left picture compares the predicted with the true probability, for each combination of age and
+# accounts. A model of the reports as rows predicts about one half for everybody, because most
+# reports are noise. More reports do not help, as the right picture shows, because this error does
+# not average out.
 
 STYLES = {
     "raw records": {"color": "black", "marker": "x"},
@@ -166,10 +167,10 @@ right.set_title(f"log-loss (less is better): mean and range of {DRAWS} draws")
 right.legend()
 
 # %%
-# With a few thousand reports, no method can learn anything at this ε. From about ten thousand on,
+# With a few thousand reports, no method can learn anything at this ε. With ten thousand or more,
 # the model with known noise approaches that of the raw records.
 #
-# The guide says more about :doc:`models trained on reports </guide/models>`: other ways to use
-# known noise, which sanitizer to choose, and what to do if a public table has labels.
+# The page on :doc:`classifiers </guide/models>` explains which sanitizer to choose, where the label
+# belongs, and what to do if a public table has labels.
 
 plt.show()

@@ -7,9 +7,9 @@ A phone records what its owner buys, reads or answers, but not what these things
 that nobody has entered, or a vote that is not yet cast. A mechanism can protect a secret that it
 does not see, because the public table shows how the visible columns are correlated with it.
 
-``observe="nonsensitive"`` designs a mechanism that sees only U, the columns that are not secret. It
-makes the same promise as any other: no report changes the odds of the secret by more than a factor
-of e^ε, for every distribution of the confidence set. How much utility does it cost not to see the
+``observe="nonsensitive"`` designs a mechanism that sees only U, the columns that are not secret.
+Its promise is the same: no report changes the odds of the secret by more than a factor of e^ε, for
+every distribution in the confidence set. How much utility is lost if the mechanism does not see the
 secret?
 
 The data are a survey on the American election of 1996 (944 people, bundled with statsmodels). The
@@ -37,10 +37,10 @@ public, private = survey[:600], survey[600:]
 print(pd.crosstab(public["leaning"], public["vote"]))
 
 # %%
-# The leaning is strongly correlated with the vote. Therefore it cannot be sent unchanged.
+# The leaning is strongly correlated with the vote. Therefore, it cannot be sent unchanged.
 #
-# Two designs each
-# ----------------
+# Two designs, with and without the secret
+# ----------------------------------------
 # RobustMSE reports a leaning close to the true one, from -2 (liberal) to 2 (conservative). PolyOpt
 # reports as much information as possible about the record. Each is designed once for mechanisms
 # that see the secret, and once for mechanisms that do not.

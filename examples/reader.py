@@ -1,4 +1,4 @@
-"""Report a record with Python's standard library alone, to show that any device can do it.
+"""Report a record with only Python's standard library, to show that any device can do it.
 
 python reader.py '{"ill": "yes", "age": 3}' < mechanism.json     prints the report, a whole number
 """
@@ -9,11 +9,11 @@ import sys
 
 
 def load(text):
-    """Check what sampling relies on; `skrldp.client.load` checks the rest of the document too."""
+    """Check the fields that sampling relies on; `skrldp.client.load` checks the others as well."""
     doc = json.loads(text)
     if doc["format"] != "skrldp-mechanism" or doc["version"] != 5:
         raise ValueError("not a mechanism of version 5")
-    u_alone = doc.get("observe") == "nonsensitive"  # the columns of weights are those of U alone
+    u_alone = doc.get("observe") == "nonsensitive"  # weights has a column for each value of U
     n_secrets, n_values = len(doc["secrets"]), len(doc["values"])
     total, whole = 2 ** doc["denominator_bits"], [doc["denominator_bits"]]
     if "blocks" in doc:
@@ -31,13 +31,13 @@ def load(text):
 
 
 def place(doc, alphabet, sensitive, record):
-    """Return which member of an alphabet a record has, from the columns that make it up."""
+    """Return the index of a record's values in an alphabet."""
     member = [record[name] for name, flag in doc["columns"] if flag is sensitive]
     return doc[alphabet].index(member if len(member) > 1 else member[0])  # or a ValueError
 
 
 def column(doc, record):
-    """List the integer weights of all reports, for one record."""
+    """Return the integer weights of all reports, for one record."""
     u, n_values = place(doc, "values", False, record), len(doc["values"])
     if doc.get("observe") == "nonsensitive":
         return [row[u] for row in doc["weights"]]

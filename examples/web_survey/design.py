@@ -2,9 +2,9 @@
 
 python design.py [--folder data] [--eps 1] [--eps-worst-case 2] [--closes 2030-12-31] [--needed 500]
 
-It writes manifest.json, survey.json and public.csv, and says how many answers make useful figures.
-It refuses to replace these files: whoever answered with one manifest and is asked again with
-another gives a second report, which nothing bounds.
+It writes manifest.json, survey.json and public.csv, and prints how many answers make useful
+estimates. It never replaces these files, because a person who answered with one manifest and is
+asked again with another one sends a second report, which nothing bounds.
 """
 
 import argparse
@@ -29,13 +29,13 @@ def design(survey, table, eps=1.0, eps_worst_case=2.0, verbose=0):
     Parameters
     ----------
     survey : dict
-        As in questions.py. Its sensitive questions together are the secret.
+        The survey, as in questions.py. Its sensitive questions together form the secret.
     table : data frame
         The public table: one column for each question.
     eps : float
-        What a report may tell about the secret by itself, in nats.
+        Bound on what a report reveals about the secret by itself, in nats.
     eps_worst_case : float
-        The same to somebody who knows all the other answers, in nats.
+        The same bound for somebody who knows all other answers, in nats.
     verbose : int
         Whether to show progress.
     """
@@ -44,14 +44,14 @@ def design(survey, table, eps=1.0, eps_worst_case=2.0, verbose=0):
         eps_worst_case=eps_worst_case,
         sensitive=[asked["column"] for asked in survey["questions"] if asked["sensitive"]],
         categories=categories(survey),
-        base=AOptimalSanitizer(targets="all"),  # the shares of the secret as well
+        base=AOptimalSanitizer(targets="all"),  # the shares of the secret, too
         verbose=verbose,
     )
     return sanitizer.fit(table[[asked["column"] for asked in survey["questions"]]])
 
 
 def write(folder, survey, table, closes, needed=500, **options):
-    """Write all that the server needs into a folder that has none of it; return the sanitizer.
+    """Write the server's files into a folder that contains none of them; return the sanitizer.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def write(folder, survey, table, closes, needed=500, **options):
     survey, table, **options
         As for `design`.
     closes : datetime
-        From when on no report is taken; with its time zone.
+        Time, with a time zone, from which no reports are accepted.
     needed : int
-        Number of reports before there are results.
+        Number of reports from which results are shown.
     """
     if needed < 1:
         raise ValueError(f"needed={needed}: there are results from one report on, at the earliest.")
@@ -86,14 +86,14 @@ def write(folder, survey, table, closes, needed=500, **options):
 
 
 def answers_needed(sanitizer, errors=(0.1, 0.05, 0.03)):
-    """How many answers there must be so that the share of no answer has a greater standard error.
+    """Return the number of answers for which no share has a larger standard error.
 
     Parameters
     ----------
     sanitizer : BlockSanitizer
-        As `design` returns it.
+        The sanitizer that `design` returns.
     errors : sequence of float
-        Standard errors of a share; a 95 % interval reaches about two of them to either side.
+        Standard errors of a share; a 95 % interval extends about two of them to either side.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def answers_needed(sanitizer, errors=(0.1, 0.05, 0.03)):
 
 
 def end_of(day):
-    """The end of a day in UTC, of which the last second still counts."""
+    """Return the end of a day in UTC, including its last second."""
     return dt.datetime.combine(day, dt.time(), dt.UTC) + dt.timedelta(days=1)
 
 

@@ -1,9 +1,9 @@
-"""Invitations: a random token for each person, which is good for one report.
+"""Invitations: a random token for each person, which is valid for one report.
 
 python invitations.py NUMBER [--folder data] [--server http://localhost:8000]
 
-It prints a link for each person to be invited. The token stands behind the #, which browsers do not
-send when they load a page. The server keeps a hash of each token.
+It prints a link for each person to be invited. The token follows the #, so that browsers do not
+send it when they load the page. The server stores a hash of each token.
 """
 
 import argparse

@@ -1,15 +1,15 @@
 """Made-up people: those of the public table, and others who answer the survey.
 
-For a survey of your own, put a real public table in place of `public_table`: one record for each
-person, one column for each question.
+For your own survey, replace `public_table` by a real public table with one record for each person
+and one column for each question.
 """
 
 import numpy as np
 import pandas as pd
 from questions import DECLINED, SURVEY, categories
 
-# The shares of the answers of each question, and the earlier questions on which they depend: a
-# positive number has later answers go with later ones.
+# The shares of each question's answers, and the earlier questions on which they depend. With a
+# positive number, later answers to both questions occur together more often.
 MODEL = {
     "age": ([0.27, 0.43, 0.30], {}),
     "gender": ([0.50, 0.49, 0.01], {}),
@@ -24,11 +24,11 @@ MODEL = {
     "checked": ([0.80, 0.20], {"drives": 0.5}),
     "drove": ([0.70, 0.30], {"drives": 0.5, "drinks": 0.6, "taxi": 0.4}),
 }
-DECLINES = {"drove": 0.06}  # of other questions .02
+DECLINES = {"drove": 0.06}  # for other questions, .02
 
 
 def people(n, seed, **shares):
-    """Draw n records; other shares for a question may be given by its name."""
+    """Draw n records; pass different shares for a question by its name."""
     rng = np.random.default_rng(seed)
     codes, records = {}, {}
     for column, answers in categories(SURVEY).items():
@@ -49,5 +49,5 @@ def public_table(n=5000):
 
 
 def respondents(n, seed):
-    """Draw those who answer the survey: not quite like those of the public table."""
+    """Draw the people who answer the survey, who differ slightly from the public table."""
     return people(n, seed, age=[0.31, 0.41, 0.28], drove=[0.66, 0.34])

@@ -1,4 +1,4 @@
-"""What was promised to those who answer, in the words of the claims."""
+"""The promise to those who answer, in the words of the claims."""
 
 import math
 
@@ -6,7 +6,7 @@ from skrldp.claims_in_words import five_sentences, odds
 
 
 def statements(manifest):
-    """List what was promised, for the page of results."""
+    """List the promises, for the page of results."""
     others = [name for name, hidden in manifest.columns if not hidden]
     n_records = manifest.claims.main.around.n_records or 0  # unknown if it does not matter
     return [
@@ -18,7 +18,7 @@ def statements(manifest):
 
 
 def promise(manifest):
-    """Say what one report tells: the sentences and the factors that the questionnaire shows."""
+    """Return the sentences and factors about one report that the questionnaire shows."""
     claims = manifest.claims
     _, bound, observers, *_ = statements(manifest)
     return {

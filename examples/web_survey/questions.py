@@ -1,16 +1,16 @@
-"""What is asked; edit it for a survey of your own. Everybody may decline to answer any question."""
+"""The questions; edit them for your own survey. Everybody may decline to answer any question."""
 
 DECLINED = "rather not say"
 
 
 def question(column, text, *options, sensitive=False, **others):
-    """Ask for one of the options; what else is known about the question goes along."""
+    """Return a question with its options and further properties."""
     options = [*options, DECLINED]
     return {"column": column, "text": text, "options": options, "sensitive": sensitive, **others}
 
 
 SURVEY = {
-    "name": "driving-2",  # browsers keep what they sent under this name
+    "name": "driving-2",  # browsers store their report under this name
     "title": "Driving after drinking",
     "introduction": "Twelve questions, three minutes. Please answer truthfully: your answer to the "
     "last question stays hidden, also from the makers of this survey.",

@@ -1,4 +1,4 @@
-"""What comes from browsers: read, checked, and never repeated in messages."""
+"""Requests from browsers: read, checked, and never quoted in messages."""
 
 import asyncio
 
@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect
 from store import Sent
 
-MOST_BYTES = 1000  # of a body; a report has about 210
-MOST_SECONDS = 10.0  # until a body is there
+MOST_BYTES = 1000  # bytes in a body; a report has about 210
+MOST_SECONDS = 10.0  # until a body has arrived
 
 
 class Report(BaseModel):
@@ -31,7 +31,7 @@ class Refusal(Exception):
 
 
 async def body_of(request):
-    """Read a body of JSON from the survey's page, no longer and no slower than a report may be."""
+    """Read a JSON body from the survey's page, within limits on its length and time."""
     origins = {origin.partition("://")[2] for origin in request.headers.getlist("origin")}
     if not origins <= {request.headers.get("host")}:
         raise Refusal(403, "reports are sent by the survey's page alone.")
@@ -55,12 +55,12 @@ async def body_of(request):
 
 
 def read_report(body, manifest):
-    """Check what came; return it as it is handed to the store."""
+    """Check a body; return it in the form that the store accepts."""
     try:
         sent = Report.model_validate_json(body)
     except ValidationError as problem:
         said = dict.fromkeys(
-            "other fields: there are none"  # a name may say something about its sender
+            "other fields: there are none"  # a name may identify its sender
             if each["type"] == "extra_forbidden"
             else ": ".join([*map(str, each["loc"]), each["msg"]])
             for each in problem.errors(include_input=False, include_context=False)

@@ -19,15 +19,15 @@ def results(survey, manifest, counts):
     survey : dict
         Title, questions, and how many reports are needed.
     manifest : Manifest
-        What made the reports.
+        The manifest from which reports were drawn.
     counts : dict
-        How many reports are shown of each pair of block and report; empty before there are enough.
+        Number of reports that are shown, by block and report; empty until there are enough.
 
     Returns
     -------
     dict
-        For JSON. Without counts there are neither estimates nor a number of reports. Questions that
-        the reports do not determine have no shares.
+        The results for JSON. Without counts, they contain neither estimates nor a number of
+        reports. Questions that the reports do not determine have no shares.
     """
     found = {
         **{name: survey[name] for name in ("title", "needed", "closes")},
@@ -68,7 +68,7 @@ def _shares(estimate, options):
 
 
 def _number(value):
-    """Return a number, or None for NaN: fewer than 20 reports would decide the share."""
+    """Return a number, or None for NaN, if too few reports determine the share."""
     return None if np.isnan(value) else float(value)
 
 

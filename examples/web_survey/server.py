@@ -1,4 +1,4 @@
-"""The server of the survey: it gives out the pages and the manifest, and stores reports.
+"""The server of the survey: it serves the pages and the manifest, and stores reports.
 
 python server.py [--folder data] [--port 8000] [--host localhost ...]
 """
@@ -31,7 +31,7 @@ from skrldp import Manifest
 HERE = Path(__file__).resolve().parent
 CLIENT = HERE.parents[1] / "javascript" / "skrldp.js"
 
-# The pages load what this server gives and nothing else, and no form can be sent by itself.
+# Pages may load only files of this server, and forms are never submitted by the browser itself.
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; object-src 'none'",
@@ -52,9 +52,10 @@ MOST_SECONDS = 30.0  # of a connection
 
 
 class BriefConnection(H11Protocol):
-    """A connection that ends in time, however slowly its client sends or reads.
+    """A connection with a time limit, however slowly its client sends or reads.
 
-    If there are too many, one drawn by chance ends: mostly one of those that fill the server.
+    If there are too many connections, a random one is closed, usually one of those that fill the
+    server.
     """
 
     def connection_made(self, transport):
@@ -68,7 +69,7 @@ class BriefConnection(H11Protocol):
         super().connection_lost(exc)
 
 
-# There is no log of requests: addresses and times belong to persons.
+# There is no log of requests, because addresses and times identify people.
 UVICORN = {
     "http": BriefConnection,
     "ws": "none",
@@ -81,7 +82,7 @@ UVICORN = {
 
 
 def now():
-    """The time, which tests set."""
+    """Return the time; tests replace this function."""
     return dt.datetime.now(dt.UTC)
 
 
@@ -105,7 +106,7 @@ def read_folder(folder):
 
 
 class Results:
-    """The results to show, which are computed once for each step of reports."""
+    """The results to show, computed once for each step in the number of reports."""
 
     def __init__(self, survey, manifest, store):
         self._survey, self._manifest, self._store = survey, manifest, store
@@ -122,14 +123,14 @@ class Results:
 
 
 def create_app(folder, hosts=HOSTS):
-    """Make the application for a folder that design.py wrote, under the names of some hosts."""
+    """Create the application for a folder that design.py wrote, with the allowed host names."""
     survey, manifest = read_folder(folder)
     if not CLIENT.is_file():
         raise ValueError(f"there is no {CLIENT}, which the page needs.")
     store = Store(folder / "reports.sqlite", manifest.digest)
     shown = Results(survey, manifest, store)
     closes = dt.datetime.fromisoformat(survey["closes"])
-    app = FastAPI(title=survey["title"], openapi_url=None)  # its pages of API come from elsewhere
+    app = FastAPI(title=survey["title"], openapi_url=None)  # its pages load other servers' files
 
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
 
@@ -144,7 +145,7 @@ def create_app(folder, hosts=HOSTS):
 
     @app.exception_handler(Refusal)
     async def refuse(request: Request, problem: Refusal):
-        # The rest of a body that is too long or too slow is not waited for.
+        # Do not wait for the rest of a body that is too long or too slow.
         headers = {"Connection": "close"} if problem.status in (408, 413) else None
         return JSONResponse({"error": str(problem)}, problem.status, headers)
 
@@ -164,7 +165,7 @@ def create_app(folder, hosts=HOSTS):
 
     @app.get("/manifest.json")
     def give_manifest():
-        return Response(manifest.to_json(), media_type="application/json")  # as it was checked
+        return Response(manifest.to_json(), media_type="application/json")  # as checked
 
     @app.get("/skrldp.js")
     def give_client():
@@ -206,7 +207,7 @@ def main():
         app = create_app(asked.folder, asked.host)
     except ValueError as problem:
         sys.exit(f"server.py: {problem}")
-    (token,) = new_tokens(1)  # to try it; others come from invitations.py
+    (token,) = new_tokens(1)  # a first invitation; invitations.py creates others
     app.state.store.invite([token])
     print(f"An invitation: http://localhost:{asked.port}/#{token}   stop with Ctrl-C", flush=True)
     uvicorn.run(app, host="127.0.0.1", port=asked.port, **UVICORN)

@@ -1,9 +1,9 @@
-"""Answer the survey as many made-up persons, each with a device of its own, to fill the results.
+"""Answer the survey as many made-up people, each with their own device, to fill the results.
 
 python simulate.py [--people 5000] [--folder data] [--server http://localhost:8000]
 
-The persons are invited first. They use the Python client; browsers use the JavaScript one. The
-server cannot tell.
+The people are invited first. They use the Python client, whereas browsers use the JavaScript
+client. The server cannot distinguish the two.
 """
 
 import argparse

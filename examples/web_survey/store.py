@@ -1,4 +1,4 @@
-"""Reports and invitations in an SQLite database: without times, order, or who sent which report."""
+"""Reports and invitations in an SQLite database, without times, order or the senders of reports."""
 
 import enum
 import hashlib
@@ -22,7 +22,7 @@ COUNTS = "SELECT block, report, COUNT(*) FROM reports GROUP BY block, report"
 
 
 class Sent(NamedTuple):
-    """What a browser sends: only `id`, `block` and `report` are stored together."""
+    """A browser's message, of which only `id`, `block` and `report` are stored together."""
 
     invitation: str
     id: str
@@ -31,7 +31,7 @@ class Sent(NamedTuple):
 
 
 class Outcome(enum.Enum):
-    """What became of a report."""
+    """The outcome of a report."""
 
     NEW = "stored"
     AGAIN = "stored before"
@@ -43,18 +43,18 @@ class Outcome(enum.Enum):
 class Store:
     """The reports of one manifest, and the invitations to send them.
 
-    Tables are sorted by random ids and by hashes of random tokens, so rows do not tell who came
-    when, nor whose report is whose. SQLite's pages do: each new row is put where there is room. So
-    the database is written anew, sorted, whenever something has changed. But for counters of how
-    often it was written, its bytes are then a function of the reports that it has, of the
-    invitations that are used and of the counts of which results were shown.
+    Tables are sorted by random ids and by hashes of random tokens, so that rows do not reveal who
+    came when, or whose report is whose. SQLite's pages would reveal it, because each new row is
+    stored where there is room. Therefore, the database is rewritten in sorted order after each
+    change. Apart from counters of writes, its bytes then depend only on the reports, the used
+    invitations and the counts whose results were shown.
 
     Parameters
     ----------
     path : path
-        The database; made if it is not there.
+        Path of the database, which is created if it does not exist.
     digest : str
-        The manifest's.
+        Digest of the manifest.
     """
 
     def __init__(self, path, digest):
@@ -65,7 +65,7 @@ class Store:
             base.execute(first, (digest,))
             base.commit()
             digests = [row[0] for row in base.execute("SELECT digest FROM survey")]
-            base.execute("VACUUM")  # a server that was killed may not have come to this
+            base.execute("VACUUM")  # a server that was killed may not have done this
         if digests != [digest]:
             raise ValueError(
                 f"{path} has reports of another manifest. They cannot be counted together: take "
@@ -95,12 +95,12 @@ class Store:
         answers = Future()
         self._waiting.append((list(reports), answers))
         with self._writing:
-            if not answers.done():  # or they were written with those of others
+            if not answers.done():  # unless they were written together with those of others
                 self._write()
         return answers.result()
 
     def _write(self):
-        """Write all that is waiting."""
+        """Write all pending reports."""
         waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
         try:
             reports = sorted({sent for several, _ in waiting for sent in several})
@@ -108,7 +108,7 @@ class Store:
                 base.execute("BEGIN IMMEDIATE")
                 found = {sent: _insert(base, sent) for sent in reports}
                 base.commit()
-                if Outcome.NEW in found.values():  # else nothing has been written
+                if Outcome.NEW in found.values():  # otherwise, nothing has been written
                     base.execute("VACUUM")
             for several, answers in waiting:
                 answers.set_result([found[sent] for sent in several])
@@ -124,13 +124,13 @@ class Store:
     def shown(self, step):
         """Count the reports that results show: a number for each pair of block and report.
 
-        They are stored, and renewed only if at least `step` further reports are there: from two
-        results nobody can compute what fewer reports have changed, not even after a restart.
+        They are stored, and updated only after at least `step` further reports, so that nobody can
+        compute from two results what fewer reports have changed, not even after a restart.
         """
         with self._writing, self._open() as base:
             if _further(base) >= step:
                 base.execute("BEGIN IMMEDIATE")
-                if _further(base) >= step:  # or another process has renewed them
+                if _further(base) >= step:  # unless another process has updated them
                     base.execute("DELETE FROM shown")
                     base.execute(f"INSERT INTO shown {COUNTS}")
                 base.commit()
@@ -140,14 +140,14 @@ class Store:
 
 
 def hash_of(token):
-    """What is stored of a token: whoever reads the database cannot use open invitations."""
+    """Return the hash of a token, so that readers of the database cannot use open invitations."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _insert(base, sent):
     """Store a report and use up its invitation, both or neither.
 
-    Without an invitation nobody learns whether an id has been stored.
+    Without an invitation, nobody can find out whether an id has been stored.
     """
     hashed = (hash_of(sent.invitation),)
     invited = base.execute("SELECT used FROM invitations WHERE hash = ?", hashed).fetchone()
@@ -164,7 +164,7 @@ def _insert(base, sent):
 
 
 def _further(base):
-    """Number of reports that are not shown."""
+    """Return the number of reports that are not yet shown."""
     (stored,) = base.execute("SELECT COUNT(*) FROM reports").fetchone()
     (shown,) = base.execute("SELECT TOTAL(number) FROM shown").fetchone()
     return stored - shown
