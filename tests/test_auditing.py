@@ -17,7 +17,6 @@ import polars as pl
 import pytest
 from regions import lower
 from scipy.stats import binom
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -547,11 +546,6 @@ def test_bad_parameters(parameters, said):
 def test_nothing_to_audit(candidate, said):
     with pytest.raises(TypeError, match=said):
         audit(candidate)
-
-
-def test_fits_are_needed():
-    with pytest.raises(NotFittedError):
-        audit(FrozenEstimator(GRRSanitizer(sensitive=0)))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from skrldp.sets.parameter_objects import AllDistributions
 sys.path.append(str(ROOT / "benchmarks"))
 
 from leaderboard import known, measures, page, plain, runs
-from leaderboard.approaches import IMPLIED, DoesNotApplyError
+from leaderboard.approaches import IMPLIED
 from leaderboard.registry import APPROACHES
 from leaderboard.tables import Task, jeffreys
 
@@ -130,44 +130,6 @@ def test_posteriors_within_bounds():
         lift = told / (told @ of_s)[:, None]
         assert lift.max() == pytest.approx(np.exp(0.2), abs=1e-4)
         assert lift.min() >= low - 1e-4
-
-
-def test_some_secrets():
-    task = pairs()
-    sensitive = np.repeat(task.rare, 4)
-    for approach in (known.URR(), known.HighLow()):
-        matrix = approach.design(task, EPS).matrix
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factors = matrix[:, sensitive].max(axis=1) / matrix.min(axis=1)
-        shown = matrix[:, sensitive].max(axis=1) > 0  # a report of a sensitive cell
-        assert factors[shown].max() == pytest.approx(np.exp(EPS), rel=1e-6)
-        alone = matrix[~shown]  # others show one cell
-        assert ((alone > 0).sum(axis=1) == 1).all()
-
-
-def test_an_unseen_secret():
-    truth, values = np.array([[0.3, 0.2], [0.2, 0.3]]), ((0, 1), (0, 1))
-    task = Task("square", ("s", "u"), values, truth, 10_000, "u", "u")
-    mechanism = known.UnseenSecret().design(task, EPS)
-    public = task.counts / task.counts.sum()
-    assert mechanism.matrix @ public.ravel() == pytest.approx(0.5, abs=1e-6)
-    whole = measures.greatest(measures.given_secret(np.tile(np.eye(2), 2), public))
-    told = measures.greatest(measures.given_secret(mechanism.matrix, public))
-    assert told <= min(EPS, whole) + 1e-6
-    for approach in (known.UnseenSecret(), plain.CorrRR()):
-        with pytest.raises(DoesNotApplyError, match="different numbers"):
-            approach.design(jeffreys(), EPS)
-
-
-def test_merged_values_and_removed_correlation():
-    task = pairs()
-    public = task.counts / task.counts.sum()
-    funnel = known.PrivacyFunnel().design(task, 0.3).matrix
-    assert measures.greatest(measures.given_secret(funnel, public)) <= 0.3
-    assert set(np.unique(funnel)) == {0.0, 1.0}
-    assert measures.attack(known.CorrelationRemover().design(task, EPS).matrix, task.truth)[
-        "attack_success"
-    ] == pytest.approx(1.0)
 
 
 def test_results_are_kept_and_failures_have_reasons(tmp_path):

@@ -14,14 +14,11 @@ from skrldp import (
     BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
-    IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
     Manifest,
     Mechanism,
-    NonRobustSanitizer,
     PolyOptSanitizer,
-    PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
     certify,
@@ -52,14 +49,10 @@ def named_results():
     """Yield everything that a user has after a fit, with a name."""
     grr = fit(GRRSanitizer(sensitive=0))
     yield "GRR", grr
-    yield "IR", fit(IRSanitizer(sensitive=0))
-    yield "PolyOpt", fit(PolyOptSanitizer(sensitive=0))
     blind = PolyOptSanitizer(observe="nonsensitive", uncertainty=RenyiBall(), sensitive=0)
     yield "PolyOpt of U alone", fit(blind)
     yield "AOptimal", fit(AOptimalSanitizer(targets=[Mean(1), Linear(np.eye(2))], sensitive=0))
     yield "RobustMSE", fit(RobustMSESanitizer(sensitive=[0, 1]), 3)
-    with pytest.warns(PrivacyLeakWarning):
-        yield "NonRobust", fit(NonRobustSanitizer(sensitive=0))
     blocks = fit(BlockSanitizer(base=GRRSanitizer(), sensitive=0), 3)
     yield "blocks", blocks
     yield "manifest", blocks.manifest_

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skrldp._arrays import chunks, smallest_dtype
 from skrldp.alphabet.categories import Column
 from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import plain
@@ -107,13 +106,3 @@ def test_cells_are_exact_in_every_dtype(a1, a2):
         found = combine(secrets.astype(signed), values.astype(signed), (a1, a2))
         np.testing.assert_array_equal(found, cells)
         assert found.dtype == np.min_scalar_type(a1 * a2 - 1)
-
-
-def test_chunks_and_dtypes():
-    assert [list(range(5))[rows] for rows in chunks(5, 2)] == [[0, 1], [2, 3], [4]]
-    assert list(chunks(0)) == []
-    for n in (1, 127, 128, 129, 255, 256, 257, 2**15, 2**15 + 1, 2**16):
-        for signed in (False, True):
-            limits = np.iinfo(smallest_dtype(n, signed=signed))
-            assert limits.max >= n - 1 and limits.min <= -int(signed)
-            assert limits.bits == 8 or np.iinfo(f"{limits.kind}{limits.bits // 16}").max < n - 1

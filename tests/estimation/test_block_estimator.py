@@ -12,11 +12,8 @@ from skrldp import (
     AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
-    Manifest,
-    Mechanism,
     RakingWeights,
     SRRSanitizer,
-    expected_std_error,
 )
 from skrldp.estimation import FrequencyEstimator
 
@@ -289,29 +286,6 @@ def test_reports_of_another_manifest_are_warned_of():
             estimator.fit(rows, sample_weight=rows["count"])
         assert said[0].filename == __file__
         estimator.fit(own, sample_weight=own["count"])  # no warning, which would be an error here
-
-
-def test_blocks_whose_reports_do_not_determine_all_cells_have_right_errors():
-    """Reports tell the secret of one value of U alone: some cells are not determined."""
-    whole = fitted_blocks().manifest_
-    partly = []
-    for one in whole.mechanisms:
-        by_secret = one.matrix.reshape(2, len(one.values), -1)
-        rows = np.vstack([by_secret[:, 0], by_secret[:, 1:].sum(axis=0)])
-        blurred = Mechanism.from_matrix(rows, one.secrets, one.values)
-        partly.append(blurred.named(None, one.columns))
-    manifest = Manifest.of(partly, whole.shares)
-    joints = [one.joint_ for one in fitted_blocks().sanitizers_]
-    planned = expected_std_error(manifest, 40_000, "age", distribution=joints)
-    expected = []
-    for number, (one, joint) in enumerate(zip(partly, joints, strict=True)):
-        counts = np.rint(
-            40_000 * manifest.shares[number] * one.matrix @ joint.probabilities.ravel()
-        )
-        expected.append(pd.DataFrame({"block": number, "report": range(len(counts)), "n": counts}))
-    rows = pd.concat(expected, ignore_index=True)
-    estimator = BlockEstimator(manifest).fit(rows, sample_weight=rows["n"])
-    np.testing.assert_allclose(estimator.marginal("age").std_error, planned, rtol=0.03)
 
 
 def test_the_public_table_is_not_printed():

@@ -27,7 +27,6 @@ from skrldp import (
     RobustMSESanitizer,
     client,
 )
-from skrldp.estimation.reports import read_reports, read_source
 
 
 @pytest.fixture(scope="module")
@@ -108,14 +107,6 @@ def test_numbers_as_names_in_another_order_are_refused():
     estimator = FrequencyEstimator(sanitizer, encode="cells").fit(Y)
     with pytest.raises(ValueError, match=r"same columns in a different order.*\[0, 1"):
         estimator.fit(Y[[1, 0]])
-
-
-def test_kinds_are_in_the_order_of_the_symbols():
-    """Symbols 1 and 3 are written alike, and the alphabet is in another order."""
-    mechanism = plain(grr(4)).named(("b", "a", "c", "a"), [("u", False)])
-    reports = read_reports([["a"], ["c"], ["c"], ["b"], ["a"]], read_source(mechanism), "cells")
-    assert reports.kinds.tolist() == [0, 1, 2, 1]
-    assert reports.numbers.tolist() == [1, 2, 2, 0, 1]
 
 
 def test_reports_beside_ids_are_to_be_fitted_alone():

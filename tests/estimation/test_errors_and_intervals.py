@@ -3,9 +3,6 @@
 The oracles are Wilson's, Fieller's and Newcombe's intervals, numerical derivatives, and solvers.
 """
 
-from dataclasses import replace
-
-import cvxpy as cp
 import numpy as np
 import pytest
 from fits_of_counts import grr
@@ -268,24 +265,6 @@ def test_a_figure_that_few_reports_decide_gets_other_weights():
     kept = statistic.with_bounded_bias(2_000)
     assert np.abs(kept.of_c).max() < np.abs(statistic.of_c).max() / 10.0
     assert np.isnan(kept.inference(Sample(channel.report, 2_000.0)).errors).all()
-
-
-def test_weights_of_bounded_bias_are_about_as_good_as_the_best():
-    """No pair of standard error and bias, on a grid of the price, has a much shorter interval."""
-    rng = np.random.default_rng(0)
-    channel = Channel(rng.dirichlet(np.full(8, 0.4), size=12).T, rng.dirichlet(np.full(12, 3.0)))
-    chosen = WeightedStatistic.of(channel, np.eye(12)[:1]).with_bounded_bias(900)
-    length = chosen.expected_lengths(900)[0]
-    weights, low, high = cp.Variable(8), cp.Variable(), cp.Variable()
-    off = channel.matrix.T @ weights - chosen.c[0]
-    error = cp.norm(cp.multiply(np.sqrt(channel.report), weights)) / 30.0
-    for price in (0.4, 1.0, 2.0, 4.0):
-        problem = cp.Problem(
-            cp.Minimize(error + price * (high - low) / 2), [off <= high, off >= low]
-        )
-        problem.solve(solver="CLARABEL")
-        other = replace(chosen, of_c=weights.value[None])
-        assert length <= 1.1 * other.expected_lengths(900)[0] + 1e-3
 
 
 def test_shares_and_their_complements_are_carried_by_as_many_reports():

@@ -12,7 +12,6 @@ from scipy import stats
 
 from skrldp import (
     IRSanitizer,
-    JointDistribution,
     LikelihoodRatioSet,
     PrivacyLeakWarning,
     SurveyDesign,
@@ -79,24 +78,6 @@ def test_what_is_kept_is_drawn_from_all(half_as_often):
     shares = cells_kept.sum(axis=0) / n.sum()
     assert np.all(np.abs(shares - TRUTH.ravel()) < 5.5 * np.sqrt(0.25 / (20 * 150)))
     assert np.abs(OWN[STRATA].mean(axis=0) - TRUTH.ravel()).max() > 0.15  # if all were kept
-
-
-@pytest.mark.slow
-def test_the_set_covers_the_population():
-    """60 tables; true coverage of .95 or more, so 46 are reached but for 1e-6."""
-    rng, held, taken_alike = np.random.default_rng(1), 0, 0
-    for _ in range(60):
-        cells, weights = sample(rng)
-        kept = kept_of(rng, cells, weights, 1.0)
-        held += kept is None or holds(cells[kept])
-        taken_alike += holds(cells)
-    assert held >= stats.binom.ppf(1e-6, 60, 0.95)
-    assert taken_alike < 30
-
-
-def holds(cells):
-    joint = JointDistribution(np.bincount(cells, minlength=4).reshape(2, 2))
-    return LikelihoodRatioSet().fit_set(joint).contains(joint, TRUTH)
 
 
 def frame(n_regions=3):

@@ -94,9 +94,3 @@ def test_weights_of_lazy_frames_are_checked(engine, change, message):
 def test_what_lazy_surveys_do_not_have(design, options, message):
     with pytest.raises(ValueError, match=message):
         fitted(survey().lazy(), design, **options)
-
-
-def test_missing_secrets_of_a_lazy_survey_are_refused():
-    lacking = survey().with_columns(ill=pl.when(pl.col("place") > 3).then("ill"))
-    with pytest.raises(ValueError, match="lack a value in the sensitive column 'ill'"):
-        fitted(lacking.lazy(), DESIGNS["all"])

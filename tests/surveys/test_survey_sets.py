@@ -11,7 +11,7 @@ from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.mutual_information import information_bound
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.radii import likelihood_ratio_budgets
-from skrldp.sets.survey_effects import effective_records, summary_of
+from skrldp.sets.survey_effects import effective_records
 from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 
@@ -196,15 +196,3 @@ def test_grouped_values_count_one_by_one(around):
         usual = likelihood_ratio_budgets(of_secrets, 30, 0.05, "finite-sample")[1] / joint.n
         found = around.fit_set(joint).pair
     assert found >= 0.95 * usual
-
-
-def test_the_effective_size_of_independent_records_is_their_number():
-    rng = np.random.default_rng(0)
-    records, cells = drawn(rng, 5_000, 1, 0.0, [1], np.array([3, 5, 2, 4]) / 14)
-    joint = joint_of(records, cells, (2, 2))
-    assert summary_of(joint).size == pytest.approx(5_000, rel=1e-3)
-    assert summary_of(JointDistribution(joint.counts)).size == 5_000
-    weights = rng.choice([1.0, 4.0], 5_000)
-    weighted = type(records)(weights, records.strata, records.clusters)
-    kish = weights.sum() ** 2 / (weights**2).sum()
-    assert summary_of(joint_of(weighted, cells, (2, 2))).size == pytest.approx(kish, rel=0.05)

@@ -1,4 +1,4 @@
-"""Sanitizers fitted to surveys: columns of the design, both kinds of sets, what is told.
+"""Sanitizers fitted to surveys protect the population: designs, sets, missing answers.
 
 Coverage of the exact set is simulated with fixed seeds; false alarms below 1e-6.
 """
@@ -96,18 +96,16 @@ def test_known_columns_have_the_design_too():
     assert found.certificate_.claims.known.eps <= 1.0
 
 
-@pytest.mark.parametrize("name", ["strata", "clusters"])
-def test_codes_of_two_types_are_refused(name):
+def test_codes_of_two_types_are_refused():
     """pandas reads the parts of a large CSV by themselves: 7 and "7" would be two clusters."""
     table = pd.DataFrame({"school": [7, 7, 8, "7", "8", "9"], "weight": 1.0})
-    design = SurveyDesign(weights="weight", **{name: "school"})
+    design = SurveyDesign(weights="weight", clusters="school")
     with pytest.raises(
         ValueError, match=r"by a string and some by a number.*dtype={'school': str}"
     ):
         design.read(table.get)
     found = design.read(table.astype({"school": str}).get)
-    codes = found.clusters if name == "clusters" else found.strata
-    assert codes.tolist() == [0, 0, 1, 0, 1, 2]
+    assert found.clusters.tolist() == [0, 0, 1, 0, 1, 2]
 
 
 def test_what_is_told_of_a_survey(surveyed):
@@ -153,6 +151,7 @@ def test_of_a_cluster_one_record_is_kept_in_proportion_to_its_weight():
 @pytest.mark.parametrize(
     ("change", "design", "message"),
     [
+        ({"weight": 1e-165}, {}, "give weights in other units"),
         ({"weight": -1.0}, {}, "column 'weight' of weights must hold positive numbers"),
         ({"weight": np.nan}, {}, "lacks the weight of 1,200 of 1,200 records: rows 0, 1, 2"),
         ({"place": None}, {}, "column 'place' lacks the cluster of 1,200 of 1,200 records"),
@@ -172,14 +171,6 @@ def test_designs_that_are_wrong_are_refused(change, design, message):
     with pytest.raises(ValueError, match=message):
         sanitizer.fit(table)
     assert not hasattr(sanitizer, "mechanism_")
-
-
-@pytest.mark.parametrize("unit", [1e-165, 1e200])
-def test_weights_whose_squares_are_not_exact_are_refused(unit):
-    """At 1e-165 the squares are 0, and a set around the table would be a point."""
-    weights = unit * np.array([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="give weights in other units"):
-        SurveyDesign(weights="w").read({"w": weights}.get)
 
 
 def test_strata_of_one_cluster():
@@ -258,3 +249,62 @@ def test_strata_of_unknown_sizes_have_no_exact_set():
     for stated, message in refused.items():
         with pytest.raises(ValueError, match=message):
             make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)
+
+
+# -- missing answers, and columns that are named twice ---------------------------------------------
+
+
+@pytest.mark.parametrize("values", [VALUES, "auto"])
+def test_a_survey_whose_secret_is_missing_is_refused(values):
+    table = survey().astype({"ill": object})
+    table.loc[:20, "ill"] = None
+    with pytest.raises(ValueError, match=r"21 records .* SurveyDesign.complete\(sample, 'ill'"):
+        make(IRSanitizer, categories=values).fit(table)
+
+
+def test_complete_records_stand_for_others_of_their_class():
+    table = survey()
+    table.loc[::7, "visits"] = None
+    found = DESIGN.complete(table, "visits", within=["ill"])
+    kept = table["visits"].notna().to_numpy()
+    assert len(found) == kept.sum()
+    assert found["place"].tolist() == table["place"][kept].tolist()
+    whole = table.groupby("ill")["weight"].sum()
+    own = table[kept].groupby("ill")["weight"].sum()
+    np.testing.assert_allclose(found.groupby("ill")["weight"].sum(), whole)
+    expected = table["weight"][kept] * (whole / own)[table["ill"][kept]].to_numpy()
+    np.testing.assert_allclose(found["weight"], expected)
+    assert make(IRSanitizer).fit(found).joint_.n == kept.sum()
+
+
+def test_what_cannot_be_completed_is_refused():
+    table = survey()
+    table.loc[table["ill"] == "yes", "visits"] = None
+    with pytest.raises(ValueError, match="1 of 2 classes have no record with all answers"):
+        DESIGN.complete(table, within=["ill"])
+    with pytest.raises(ValueError, match="need weights: add a column of ones"):
+        SurveyDesign(clusters="place").complete(table)
+    with pytest.raises(ValueError, match="within column 'town' not found"):
+        DESIGN.complete(table, within=["town"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"survey": SurveyDesign(clusters="ill")}, r"\['ill'\] are named in sensitive= and in sur"),
+        ({"survey": SurveyDesign(clusters="visits")}, r"\['visits'\] are named in categories="),
+    ],
+)
+def test_columns_that_cannot_be_the_designs(options, message):
+    with pytest.raises(ValueError, match=message):
+        make(IRSanitizer, **options).fit(survey())
+
+
+@pytest.mark.parametrize("heavy", ["secret", "record"])
+def test_nearly_all_weight_on_few_records_is_refused(heavy):
+    """At 1e20 the conditional of the others was rounded to the uniform one, in silence."""
+    table = survey()
+    chosen = table["ill"] == "yes" if heavy == "secret" else table.index == 0
+    table["weight"] = np.where(chosen, 1e20, 1.0)
+    with pytest.raises(ValueError, match="nearly all weight is on few records"):
+        make(IRSanitizer).fit(table)

@@ -4,7 +4,6 @@ import io
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -94,14 +93,6 @@ def test_dictionaries_of_ids_and_kept_columns():
     found = reporter(coded)
     assert found["name"].to_pylist() == found["more"].to_pylist() == plain["u"].to_pylist()
     batches.check_ids(coded, "name")
-    frame = pd.DataFrame(
-        {n: pd.Series(pd.arrays.ArrowExtensionArray(coded[n])) for n in coded.column_names}
-    )
-    own = reporter(frame)
-    assert own["more"].tolist() == plain["u"].to_pylist()
-    assert own["report"].tolist() == found["report"].to_pylist()
-    sanitizer = GRRSanitizer(1.0, sensitive="s").fit(frame[["s", "u"]])
-    assert sanitizer.mechanism_.digest == mechanism.digest
 
 
 def test_dictionaries_within_structs_are_refused():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lazy_frames import ENGINES, duckdb_connection, from_duckdb, rows_brought
 
-from skrldp import FrequencyEstimator, SRRSanitizer, batches
+from skrldp import SRRSanitizer, batches
 from skrldp.table.encoding import Grouping
 from skrldp.table.learned_categories import learn
 from skrldp.table.select import column_names, resolve_columns
@@ -193,13 +193,6 @@ def test_errors_of_engines_do_not_quote_values():
 def test_a_frame_that_narwhals_reads_no_longer():
     """As narwhals says of Dask's: a package of its own will read them."""
     frame = type("DataFrame", (), {"__module__": "dask.dataframe", "columns": ("a",)})()
-    calls = (
-        lambda: SRRSanitizer(sensitive="a").fit(frame),
-        lambda: batches.check_ids(frame, "a"),
-        lambda: FrequencyEstimator(SRRSanitizer(sensitive=0).fit([["no", 1], ["yes", 2]])).fit(
-            frame
-        ),
-    )
-    for call in calls:
+    for call in (SRRSanitizer(sensitive="a").fit, lambda frame: batches.check_ids(frame, "a")):
         with pytest.raises(TypeError, match="frame of dask without the package 'narwhals-dask'"):
-            call()
+            call(frame)

@@ -290,16 +290,6 @@ def test_mixed_types_sort_by_type_then_text():
 # --- Alphabets -----------------------------------------------------------------------------------
 
 
-def test_several_columns_take_observed_combinations():
-    codec = learn_codec(SURVEY, sensitive=["t", "s"])
-    assert codec.sensitive == (1, 2)
-    assert codec.nonsensitive == (0, 3)
-    assert codec.secrets == (("n", 2), ("y", 1), ("y", 2))
-    assert codec.values == (("x", 1), ("y", 1), ("y", 2))
-    assert encode(codec, SURVEY).tolist() == [0, 4, 8, 0]
-    pd.testing.assert_frame_equal(codec.decode(encode(codec, SURVEY), like=SURVEY), SURVEY)
-
-
 def test_given_categories_keep_their_order_and_combine():
     codec = learn_codec(SURVEY, sensitive=["s", "t"], categories={"s": ["y", "n", "?"]})
     assert codec.columns[1].categories == ("y", "n", "?")
@@ -337,27 +327,10 @@ def test_given_categories_in_polars():
         mixed.decode([0], like=frame)
 
 
-def test_marginals_name_each_cells_category():
-    codec = learn_codec(SURVEY, sensitive=["s", "t"])
-    for position, column in enumerate(codec.columns):
-        marginal = codec.marginal(position)
-        assert marginal.shape == (codec.n_cells,)
-        decoded = codec.decode(np.arange(codec.n_cells), like=SURVEY)[column.name]
-        assert [column.categories[i] for i in marginal] == decoded.tolist()
-
-
 def test_codec_holds_no_rows():
     frame = pd.DataFrame({"s": np.arange(50_000) % 2, "u": np.arange(50_000) % 3})
     frame["v"] = pd.Categorical.from_codes(frame["u"], ["a", "b", "c"])
     assert len(pickle.dumps(learn_codec(frame))) < 3000
-
-
-def test_cell_codes_use_the_smallest_dtype():
-    X = np.stack([np.arange(600) % 2, np.arange(600) // 2], axis=1)
-    codec = learn_codec(X)
-    assert encode(codec, X[:1]).dtype == np.uint16
-    assert codec.encode(X).secrets.dtype == np.int8
-    np.testing.assert_array_equal(encode(codec, X), X[:, 0] * 300 + X[:, 1])
 
 
 def test_decoding_other_numbers_of_rows():
