@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, excess, on_the_boundary, optimum, random_directions
-from conic_program import solve_conic
+from conftest import EXAMPLE, excess, on_the_boundary, random_directions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -19,13 +18,9 @@ from skrldp.design.distance_problem import (
     expected_distance,
 )
 from skrldp.design.engine import solve
-from skrldp.design.newton_system import Point
-from skrldp.design.pair_blocks import PairBlock, pair_function
-from skrldp.design.vertices import facets
-from skrldp.information import entropy, mutual_information, row_information
-from skrldp.privacy.private_rows import Layout, LowerRegion, privacy_region
+from skrldp.information import mutual_information, row_information
+from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import (
-    Requirement,
     Requirements,
 )
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
@@ -61,7 +56,7 @@ def tiled(matrix, joint):
 
 @pytest.mark.parametrize(
     ("kind", "alpha"),
-    [*itertools.product(REGIONS, (0.5, 1.0, 2.0)), ("simplex", 2.0), ("point", 2.0)],
+    [*zip(REGIONS, (0.5, 1.0, 2.0, 0.5), strict=True), ("simplex", 2.0), ("point", 2.0)],
 )
 def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
     rng = np.random.default_rng(0)
@@ -79,42 +74,6 @@ def test_the_worst_pairs_are_those_of_tied_rows(kind, alpha):
         np.testing.assert_array_equal(excess(blind, rows, 0.4), excess(seeing, tied, 0.4))
         folded = Requirements.of(blind, 0.4).fold(joint.probabilities)
         np.testing.assert_array_equal(folded, joint.probabilities.sum(0))
-
-
-# --- The central path ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["joint", "product", "lower", "point", "simplex"])
-def test_hessians_of_tied_rows_are_sums_of_blocks(kind):
-    """A blind row's Hessian is that of a row with equal parts, in the directions that keep them."""
-    rng = np.random.default_rng(0)
-    joint = JointDistribution(TABLES[0] if kind == "point" else TABLES[1] + 1)
-    (a1, a2), b = joint.counts.shape, 3
-    rows = rng.random((b, a2)) + 0.5
-    tied = np.tile(rows, (1, a1))
-    regions = [region_of(joint, kind, observe=o) for o in OBSERVED]
-    if kind == "simplex":  # as lower bounds of 0
-        regions = [LowerRegion.around(region) for region in regions]
-    asked = [Requirement(region, 0.5) for region in regions]
-    blind, seeing = (pair_function(one) for one in asked)
-    np.testing.assert_array_equal(blind.parts(rows), seeing.parts(tied))
-    parts = blind.parts(rows)
-    lam = parts.max(axis=-1) + rng.random(parts.shape[:3])
-    x = lam[..., None] - parts
-    dual_x, slack, dual = rng.random(x.shape), rng.random(x.shape[:2]), rng.random(x.shape[:2])
-    linearised = []
-    for one, pairs, of_kind in zip(asked, (blind, seeing), (rows, tied), strict=True):
-        n_kinds = 1 if pairs.fixed else 2
-        point = Point(of_kind, (lam, slack), (slack, x)[:n_kinds], (dual, dual_x)[:n_kinds])
-        linearised.append(PairBlock(one, pairs).linearise(point, np.full(b, 0.01)))
-    found, expected = (of_rows.hessian() for of_rows in linearised)
-    added = expected.reshape(b, a1, a2, a1, a2).sum(axis=(1, 3))
-    np.testing.assert_allclose(found, added, rtol=1e-10, atol=1e-10)
-    found, expected = (of_rows.gradient for of_rows in linearised)
-    np.testing.assert_allclose(found, expected.reshape(b, a1, a2).sum(axis=1), rtol=1e-8, atol=1e-8)
-    push = rng.random(x.shape)
-    together = seeing.collect(push).reshape(b, a1, a2).sum(axis=1)
-    np.testing.assert_allclose(blind.collect(push), together)
 
 
 # --- RobustMSE -----------------------------------------------------------------------------------
@@ -143,7 +102,7 @@ def tied_program(joint, region, cost, eps):
 
 
 @pytest.mark.parametrize(
-    ("kind", "table"), [("box", 1), ("box", 2), ("lower", 1), ("simplex", 0), ("point", 1)]
+    ("kind", "table"), [("box", 1), ("lower", 1), ("simplex", 0), ("point", 1)]
 )
 def test_closest_reports_by_a_plain_linear_program(kind, table):
     joint = JointDistribution(TABLES[table])
@@ -153,43 +112,6 @@ def test_closest_reports_by_a_plain_linear_program(kind, table):
     found = solve(DistanceProblem(cost), Requirements.of(region, 0.5))
     assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
     assert found.matrix.shape == distance.T.shape and found.gap <= TOL
-
-
-def tied_conic(joint, cost, eps, radius):
-    """The least cost over the exact ball of order 2, by section 4's bound, with equal parts."""
-    import cvxpy as cp
-
-    (a1, a2), b = joint.counts.shape, len(cost)
-    distribution, weight, centre = joint.probabilities.sum(0), joint.marginal, joint.conditionals
-    q = cp.Variable((b, a2), nonneg=True)
-    limits = [cp.sum(q, axis=0) == 1]
-    for y in range(b):
-        for s, t in itertools.permutations(range(a1), 2):
-            eta, total = cp.Variable(nonneg=True), np.expm1(radius / 2.0)
-            bound = eta * total
-            for secret, row in ((s, np.exp(-eps) * q[y]), (t, -q[y])):
-                lam, mean, root = cp.Variable(), cp.Variable(), cp.Variable()
-                p, kappa, x = centre[secret], eta * weight[secret], lam - row
-                terms = [
-                    p[u] * p[w] * cp.geo_mean(cp.hstack([x[u], x[w]]))
-                    for u in range(a2) for w in range(a2) if p[u] > 0 and p[w] > 0
-                ]  # fmt: skip
-                limits += [x >= 0, mean <= cp.sum(cp.hstack(terms))]
-                limits.append(cp.PowCone3D(kappa, mean, root, 2.0 / 3.0))
-                bound = bound + lam + kappa - 3.0 * 2.0 ** (-2.0 / 3.0) * root
-            limits.append(bound <= 0)
-    return optimum(cp.Problem(cp.Minimize(cp.sum(cp.multiply(distribution * cost, q))), limits))
-
-
-def test_closest_reports_over_the_ball_by_a_conic_program():
-    joint = JointDistribution(TABLES[2])
-    values = range(joint.counts.shape[1])
-    distance = distance_matrix("absolute", values)
-    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
-    expected = tied_conic(joint, distance.T, 0.5, 0.02)
-    asked = Requirements.of(region_of(joint, "joint"), 0.5)
-    values = solve(DistanceProblem(cost), asked).objective, solve_conic(cost, asked).value
-    assert values == pytest.approx([expected] * 2, rel=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -218,9 +140,7 @@ def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "table"), [("box", 0), ("box", 2), ("lower", 1), ("simplex", 1), ("point", 1)]
-)
+@pytest.mark.parametrize(("kind", "table"), [("box", 2), ("lower", 1), ("point", 1)])
 def test_vertices_and_columns_agree(kind, table, cdd):
     joint = JointDistribution(TABLES[table])
     region = region_of(joint, kind)
@@ -231,17 +151,10 @@ def test_vertices_and_columns_agree(kind, table, cdd):
     assert listed.objective <= generated.bound
     value = mutual_information(tiled(listed.matrix, joint), joint.probabilities.ravel())
     assert value == pytest.approx(listed.objective, rel=1e-9)
-    extremes = [region.vertices(s) for s in range(region.n_secrets)]
-    for s, t in itertools.permutations(range(region.n_secrets), 2):
-        for first, second in itertools.product(extremes[s], extremes[t]):
-            assert np.all(listed.matrix @ (np.exp(-0.7) * first - second) <= 1e-9)
-    assert len(np.unique(facets(Requirements.of(region, 0.7)), axis=0)) == len(
-        facets(Requirements.of(region, 0.7))
-    )
+    assert excess(region, listed.matrix[:, None], 0.7).max() <= 1e-9
 
 
-@pytest.mark.parametrize("solver", ["vertices", "auto"])
-@pytest.mark.parametrize("eps", [0.3, 2.0])
+@pytest.mark.parametrize(("solver", "eps"), [("vertices", 0.3), ("auto", 2.0)])
 def test_for_all_distributions_it_is_plain_local_privacy_of_u(eps, solver, request):
     if solver == "vertices":
         request.getfixturevalue("cdd")
@@ -261,33 +174,12 @@ def test_for_all_distributions_it_is_plain_local_privacy_of_u(eps, solver, reque
     assert np.all(found.matrix.max(axis=1) <= np.exp(eps) * found.matrix.min(axis=1) * (1 + 1e-6))
 
 
-@pytest.mark.parametrize("counts", [[[30, 20, 10]] * 2, [[3, 6], [10, 20], [1, 2]]])
-def test_what_is_independent_of_s_is_told(counts):
-    """At the public distribution alone: nothing about S is in U."""
-    joint = JointDistribution(counts)
-    distribution, values = joint.probabilities.sum(axis=0), range(len(counts[0]))
-    region = region_of(joint, "point")
-    found = solve(CriterionProblem(joint), Requirements.of(region, 0.1))
-    assert found.objective == pytest.approx(entropy(distribution), rel=1e-6)
-    distance = distance_matrix("squared", values)
-    closest_ = solve(
-        DistanceProblem(
-            expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
-        ),
-        Requirements.of(region, 0.1),
-    )
-    assert closest_.objective <= 1e-8
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["joint", "lower"])
-def test_an_unseen_secret_may_have_any_distribution(kind):
+def test_an_unseen_secret_may_have_any_distribution():
     joint = JointDistribution([[30, 40, 50], [0, 0, 0]])
-    found = solve(
-        CriterionProblem(joint), Requirements.of(region_of(joint, kind), 0.5), time_limit=None
-    )
-    widest = solve(
-        CriterionProblem(joint), Requirements.of(region_of(joint, "simplex"), 0.5), time_limit=None
+    found, widest = (
+        solve(CriterionProblem(joint), Requirements.of(region_of(joint, kind), 0.5))
+        for kind in ("joint", "simplex")
     )
     assert widest.objective * (1.0 - TOL) <= found.objective
     _, certificate = release(
@@ -352,23 +244,3 @@ def test_no_distribution_of_the_ball_leaks_more(alpha):
     leaks = [mechanism.leakage(distribution.reshape(2, 3)) for distribution in distributions]
     assert 0.9 * eps < max(leaks) <= certificate.eps <= eps
     assert certificate.eps_attained == pytest.approx(certificate.eps, abs=1e-6)
-
-
-# --- The mechanism -------------------------------------------------------------------------------
-
-
-def blind_mechanism():
-    matrix = [[0.5, 0.25, 0.125], [0.5, 0.75, 0.875]]
-    return Mechanism.from_matrix(matrix, ("no", "yes"), ("a", "b", "c"), observe="nonsensitive")
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
-def test_values_and_cells_are_sampled_alike(dtype):
-    mechanism = blind_mechanism()
-    values = np.random.default_rng(0).integers(0, 3, size=1000).astype(dtype)
-    expected = mechanism.sample(values, 0)
-    for secrets in (np.ones(1000, dtype), np.arange(1000).astype(dtype) % 2):
-        np.testing.assert_array_equal(mechanism.sample(secrets * dtype(3) + values, 0), expected)
-    shares = np.bincount(mechanism.sample(np.full(40_000, 5, dtype), 1)) / 40_000
-    np.testing.assert_allclose(shares, [0.125, 0.875], atol=0.01)
-    assert mechanism.sample(np.zeros(0, dtype)).size == 0

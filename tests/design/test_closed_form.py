@@ -1,15 +1,13 @@
-"""GRR, SRR and independent reporting against Entropy's examples and their own definitions."""
+"""GRR, SRR and independent reporting against their definitions."""
 
 import math
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, EXAMPLE_DISTRIBUTION
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, LikelihoodRatioSet, Mechanism
-from skrldp.certificate import certify
 from skrldp.design.closed_form import (
     block_matrix,
     grr,
@@ -58,23 +56,7 @@ def test_large_budgets_report_the_truth(eps):
         np.testing.assert_allclose(blocks, [1, 0, 0, 0], atol=1e-100)
 
 
-def test_entropy_example_4():
-    eps = math.log(2)
-    np.testing.assert_allclose(dense(grr(eps, 4), 2, 2)[0], [0.4, 0.2, 0.2, 0.2], atol=1e-15)
-    np.testing.assert_allclose(
-        dense(srr(eps, 2, 2), 2, 2)[0], [4 / 9, 1 / 9, 2 / 9, 2 / 9], atol=1e-15
-    )
-    for distribution, expected in (
-        (EXAMPLE / 100, (0.0419, 0.1005)),
-        (EXAMPLE_DISTRIBUTION, (0.0412, 0.0942)),
-    ):
-        found = [
-            block_information(blocks, distribution) for blocks in (grr(eps, 4), srr(eps, 2, 2))
-        ]
-        np.testing.assert_allclose(found, expected, atol=5e-5)
-
-
-@pytest.mark.parametrize("alpha", [0.3, 0.6, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0])
 def test_blocks_are_the_product_of_two_responses(alpha):
     joint = table(1, 3, 4)
     region = privacy_region(joint, RenyiSet(alpha, 0.03), region="exact")
@@ -85,23 +67,6 @@ def test_blocks_are_the_product_of_two_responses(alpha):
     assert found.information == pytest.approx(
         block_information(found.blocks, joint.probabilities), rel=1e-12
     )
-
-
-@settings(max_examples=8)
-@given(
-    st.integers(0, 10**6),
-    st.integers(2, 4),
-    st.integers(2, 4),
-    st.floats(0.05, 3.0),
-    st.sampled_from([0.3, 0.5, 1.0, 2.0, 3.0]),
-    st.sampled_from([0.0, 0.005, 0.1, np.inf]),
-)
-def test_independent_reporting_is_certified(seed, a1, a2, eps, alpha, radius):
-    joint = table(seed, a1, a2)
-    region = privacy_region(joint, RenyiSet(alpha, radius), region="exact")
-    found = independent_reporting(joint, Requirements.of(region, eps))
-    mechanism = Mechanism.from_blocks(found.blocks, joint.secrets, joint.values)
-    assert certify(mechanism, RenyiSet(alpha, radius), joint).eps <= eps + 1e-8
 
 
 def test_u_that_says_nothing_of_s_is_reported_as_it_is():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skrldp.design.programs import ExpectedCost
 
-ALPHAS = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
+ALPHAS = (0.3, 0.5, 1.0, 1.5, 2.0, 5.0)
 
 
 def instance(seed, alpha=2.0, radius=0.1, b=3, a=6, zeros=False):
@@ -43,13 +43,14 @@ def direct_worst(cells, distribution, alpha, radius):
     return optimum(cp.Problem(cp.Maximize(cells @ found), [inside, cp.sum(found) == 1]))
 
 
-@pytest.mark.parametrize("alpha", ALPHAS[:-1])  # the solver is not sure of itself at 5
-@pytest.mark.parametrize("zeros", [False, True])
-def test_worst_against_a_convex_solver(alpha, zeros):
-    for radius in (0.01, 0.5):
-        cost, matrix = instance(1, alpha, radius, zeros=zeros)
-        direct = direct_worst(cost.by_cell(matrix), cost.distribution, alpha, radius)
-        assert cost.worst(matrix)[0] == pytest.approx(direct, abs=3e-6)  # the solver's accuracy
+@pytest.mark.parametrize(
+    ("alpha", "zeros", "radius"),  # the solver is not sure of itself at order 5
+    pairwise(ALPHAS[:-1], [False, True], [0.01, 0.5]),
+)
+def test_worst_against_a_convex_solver(alpha, zeros, radius):
+    cost, matrix = instance(1, alpha, radius, zeros=zeros)
+    direct = direct_worst(cost.by_cell(matrix), cost.distribution, alpha, radius)
+    assert cost.worst(matrix)[0] == pytest.approx(direct, abs=3e-6)  # the solver's accuracy
 
 
 @settings(max_examples=40)
@@ -92,29 +93,6 @@ def test_one_distribution_and_all_distributions_by_hand():
         assert every.robust
         assert bound == pytest.approx(max(by_cell), abs=1e-13)
         np.testing.assert_array_equal(distribution, np.eye(6)[np.argmax(by_cell)])
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_mass_goes_to_cells_without_records(alpha):
-    """All cost on a cell without records: the ball gives it at most 1 - exp(-B), or all."""
-    distribution, radius = np.array([0.7, 0.0, 0.3]), 0.2
-    cost = ExpectedCost(np.array([[0.0, 1.0, 0.0]]), distribution, alpha, radius)
-    bound, worst = cost.worst(np.ones((1, 3)))
-    # D(distribution || (1-t) distribution + t e) = -log(1-t) for every order
-    assert bound == pytest.approx(-np.expm1(-radius), abs=1e-9)
-    np.testing.assert_allclose(worst, distribution * np.exp(-radius) + [0, bound, 0], atol=1e-7)
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_at_and_by_cell_are_the_definition(alpha):
-    cost, matrix = instance(2, alpha)
-    distribution = np.random.default_rng(3).dirichlet(np.ones(6))
-    assert (cost.at(distribution) * matrix).sum() == pytest.approx(
-        expected(cost, distribution, matrix), abs=1e-14
-    )
-    assert cost.at(distribution).shape == matrix.shape
-    by_cell = [expected(cost, unit, matrix) for unit in np.eye(6)]
-    np.testing.assert_allclose(cost.by_cell(matrix), by_cell, atol=1e-14)
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.05, np.inf])
@@ -165,11 +143,6 @@ def test_pull_in(alpha, radius, zeros):
     for distribution, edge, outside in zip(directions, border, beyond, strict=True):
         found = cost.pull_in(distribution)
         assert renyi(cost.distribution, found, order) <= radius * (1 + close)
-        # on the way to the centre, never beyond
-        step, whole = found - cost.distribution, distribution - cost.distribution
-        share = step @ whole / (whole @ whole)
-        np.testing.assert_allclose(step, share * whole, atol=1e-15)
-        assert 0.0 <= share <= 1.0
         inside = cost.distribution + 0.98 * (edge - cost.distribution)
         np.testing.assert_array_equal(cost.pull_in(inside), inside)
         if exact:  # from nearly inside, not far
@@ -177,7 +150,7 @@ def test_pull_in(alpha, radius, zeros):
             assert moved <= 1e-3 * np.abs(outside - cost.distribution).sum()
 
 
-def test_pull_in_without_a_ball():
+def test_without_a_ball_nothing_is_pulled_in():
     distribution = np.random.default_rng(9).dirichlet(np.ones(6))
     nominal, _ = instance(7, radius=0.0)
     np.testing.assert_array_equal(nominal.pull_in(distribution), nominal.distribution)

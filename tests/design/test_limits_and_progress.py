@@ -73,7 +73,7 @@ def test_the_limit_of_a_larger_work_is_kept():
     assert shortened(3.0) == 3.0
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+@pytest.mark.parametrize("n_jobs", [1, 3])
 def test_results_are_in_order_and_each_item_is_done_once(n_jobs):
     workers, done = Workers(n_jobs), []
     for count in (0, 1, 2, 7, 50):
@@ -85,17 +85,16 @@ def test_results_are_in_order_and_each_item_is_done_once(n_jobs):
 
 
 @pytest.mark.parametrize("wrong", [0, 4])
-@pytest.mark.parametrize("kind", [ZeroDivisionError, IndexError])
-def test_an_error_is_raised_and_ends_the_work(wrong, kind):
+def test_an_error_is_raised_and_ends_the_work(wrong):
     workers, done = Workers(2), []
 
     def fail(i):
         if i == wrong:
-            raise kind
+            raise ZeroDivisionError
         time.sleep(1e-3)
         done.append(i)
 
-    with pytest.raises(kind):
+    with pytest.raises(ZeroDivisionError):
         workers.map(fail, range(1000))
     assert len(done) < 500
     assert workers.map(abs, [-1, -2]) == [1, 2]  # it goes on after that

@@ -1,7 +1,5 @@
 """The optimum for the public distribution alone: against all vertices, and as it is released."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from conftest import REFERENCE, few_iterations
@@ -9,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp._params import at_most
 from skrldp.certificate import release
 from skrldp.design.closed_form import grr
 from skrldp.design.criterion_problem import CriterionProblem
@@ -69,7 +66,7 @@ def test_no_vertices_say_more(seed, shape, eps):
     assert_kept(found, promise)
 
 
-@pytest.mark.parametrize(("shape", "eps"), [((15, 4), 4.0), ((42, 3), 0.1), ((4, 60), 4.0)])
+@pytest.mark.parametrize(("shape", "eps"), [((42, 3), 0.1), ((4, 60), 4.0)])
 def test_many_cells(shape, eps):
     promise = promise_of(draw(1, shape, n=20_000), eps)
     found = best(promise)
@@ -122,10 +119,9 @@ def test_what_nobody_has():
     assert found.objective == pytest.approx(without.objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_smoothing(seed, cdd):
+def test_smoothing(cdd):
     """As good as all vertices at the public distribution, nearly so at a smoothed one."""
-    counts = draw(seed, (3, 3), n=60)
+    counts = draw(0, (3, 3), n=60)
     assert (counts == 0).any() and counts.sum(axis=1).all()
     promise = promise_of(counts, 1.0)
     smoothed = Information(promise.joint.smoothed(0.5).ravel())
@@ -136,20 +132,8 @@ def test_smoothing(seed, cdd):
     assert_kept(found, promise)
 
 
-def test_nothing_to_hide_or_to_say():
-    one_value = promise_of([[30], [10], [20]], 1.0)
-    response = optimal_response([30, 10, 20], 1.0)
-    assert best(one_value).objective == pytest.approx(response.information, rel=1e-9)
-    alone = promise_of([[30, 10], [0, 0]], 1.0)  # all have one secret
-    assert best(alone).objective == pytest.approx(alone.joint.entropy)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [{"observe": "nonsensitive"}, {"eps_worst_case": 2.0}],
-    ids=["blind", "eps_worst_case"],
-)
+@pytest.mark.parametrize("options", [{"observe": "nonsensitive"}, {"eps_worst_case": 2.0}])
 def test_what_else_is_asked_for_is_searched(options):
     found = best(promise_of(draw(5, (2, 3)), 1.0, **options), time_limit=None)
     assert found.solver != "coupling"
@@ -159,7 +143,7 @@ def test_what_else_is_asked_for_is_searched(options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", [(2, 3), (12, 2), (55, 2)])
+@pytest.mark.parametrize("shape", [(2, 3), (12, 2)])
 def test_it_bounds_robust_designs(shape):
     counts = draw(7, shape, n=50_000) + 1
     point = best(promise_of(counts, 1.0))
@@ -168,14 +152,9 @@ def test_it_bounds_robust_designs(shape):
     requirements = Requirements.asked(joint, ball, 1.0).over()
     bound = information_bound(joint, requirements)
     assert point.objective * (1.0 - 1e-12) <= bound.value
-    assert bound.value <= point.objective * (1.0002 if shape[0] < 50 else 1.01)
+    assert bound.value <= point.objective * 1.0002
     if shape[0] == 2:
         assert bound.by == AT_PUBLIC
         with few_iterations(200):
             robust = solve(CriterionProblem(joint), requirements)
         assert robust.objective <= robust.bound <= bound.value
-        robust = replace(robust, bound=bound.value, bound_by=bound.by)
-        assert robust.gap_in_words == (
-            f"at most {at_most(100 * robust.gap, '.3g')} % below the best possible "
-            f"(bound: {AT_PUBLIC})"
-        )

@@ -16,7 +16,7 @@ from skrldp.design.vertices import _vertices, facets
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
-from skrldp.targets import Linear, Mean
+from skrldp.targets import Mean
 
 CATEGORIES = {"sex": ["f", "m"], "school": ["a", "b", "c"], "hours": [20, 40]}
 COUNTS = [400, 300, 100, 200, 500, 300, 150, 500, 350, 100, 400, 700]
@@ -57,13 +57,10 @@ def test_one_function_is_estimated_as_well_as_can_be(n_values, radius, cdd):
             assert found.bound == pytest.approx(least, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    "target", [Linear(np.repeat([[1.0, 0.0, 0.0]] * 2, 2, axis=1)), Mean("hours")]
-)
-def test_a_target_of_one_function_is_designed_for(target):
+def test_a_target_of_one_function_is_designed_for():
     cells = pd.DataFrame(itertools.product(*CATEGORIES.values()), columns=list(CATEGORIES))
     sanitizer = AOptimalSanitizer(
-        1.0, targets=target, sensitive="sex", categories=CATEGORIES, tol=1e-2
+        1.0, targets=Mean("hours"), sensitive="sex", categories=CATEGORIES, tol=1e-2
     )
     sanitizer.fit(cells, sample_weight=COUNTS)
     assert sanitizer.certificate_.holds(1.0)

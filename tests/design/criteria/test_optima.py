@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import a_optimality as mixture_module
 from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
@@ -23,19 +22,6 @@ def requirements_of(joint, radius=None, eps=1.0, region="lower"):
     if radius is None:
         radius = RenyiBall().radius_for(joint.n, joint.counts.size)
     return Requirements.of(privacy_region(joint, RenyiSet(2.0, radius), region=region), eps)
-
-
-def test_rows_that_made_room_for_others_come_back(monkeypatch, cdd):
-    """The least sum of variances is the same; rows left out may cost 1e-4 of it more or less."""
-    joint = JointDistribution([[90, 40, 310, 55, 66], [400, 250, 140, 100, 70]])
-    requirements, best = requirements_of(joint), []
-    criterion = Variance(joint.smoothed(0.5).ravel(), np.tile(np.eye(5), 2))
-    for most in (3_000, 120):
-        monkeypatch.setattr(mixture_module, "_MOST_ROWS", most)
-        monkeypatch.setattr(mixture_module, "_ROWS_A_CELL", 0)
-        best.append(solve(CriterionProblem(joint, criterion), requirements, solver="vertices"))
-    assert best[1].bound == pytest.approx(best[0].bound, rel=1e-6)
-    assert best[1].objective == pytest.approx(best[0].objective, rel=1e-4)
 
 
 def test_what_is_independent_of_the_secret_is_told_as_it_is(cdd):

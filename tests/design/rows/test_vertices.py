@@ -9,7 +9,6 @@ from conftest import EXAMPLE, EXAMPLE_RADIUS
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import vertices as vertices_module
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.mutual_information import Information
@@ -88,19 +87,9 @@ def test_facets_of_the_public_distribution_and_of_all_distributions():
     assert np.count_nonzero(found) == 36
 
 
-def test_conditionals_of_an_unseen_secret_are_free():
-    joint = JointDistribution([[20, 30, 5], [0, 0, 0]])
-    for radius in (0.0, None):
-        region = region_of(joint, radius=radius)
-        np.testing.assert_allclose(in_order(region.vertices(1)), in_order(np.eye(3)))
-    point = region_of(joint, radius=0.0)
-    np.testing.assert_allclose(point.vertices(0), joint.conditionals[[0]])
-
-
-@pytest.mark.parametrize("size", [2, 3, 4, 5])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_vertices_of_a_box(seed, size):
-    rng = np.random.default_rng([seed, size])
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_vertices_of_a_box(size):
+    rng = np.random.default_rng([0, size])
     centre = rng.dirichlet(np.ones(size))
     lower = centre * rng.random(size)
     upper = centre + (1.0 - centre) * rng.random(size) * 0.5
@@ -135,7 +124,7 @@ def test_entropy_example_3(cdd):
     assert (distinct @ facets(Requirements.of(region, eps)).T).max() > 1e-3
 
 
-@pytest.mark.parametrize("secrets", [2, 3, 4, 5])
+@pytest.mark.parametrize("secrets", [2, 5])
 def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
     """LDP on S: a vertex is 1 on some secrets and exp(eps) on the others, up to its scale."""
     joint = JointDistribution(np.arange(3, 3 + secrets)[:, None])
@@ -147,8 +136,7 @@ def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
     np.testing.assert_allclose(in_order(found), in_order(patterns), atol=1e-12)
 
 
-@pytest.mark.parametrize("same_secret", [False, True])
-@pytest.mark.parametrize("kind", ["lower", "box"])
+@pytest.mark.parametrize(("kind", "same_secret"), [("lower", True), ("box", False)])
 def test_what_comes_back(kind, same_secret, cdd):
     region = region_of(SMALL, kind, same_secret)
     requirements = Requirements.of(region, 0.5)
@@ -234,19 +222,6 @@ def test_lost_vertices_are_missed(cdd, monkeypatch):
                 solve(CriterionProblem(SMALL), Requirements.of(region, eps), solver="vertices")
 
 
-@pytest.mark.parametrize(
-    ("keep", "message"),
-    [
-        (lambda rows: np.arange(len(rows)) < 2, "a linear program reaches further"),
-        (lambda rows: np.zeros(len(rows), dtype=bool), "not a polytope"),
-    ],
-)
-def test_too_few_vertices(cdd, monkeypatch, keep, message):
-    monkeypatch.setattr(cdd, "copy_generators", losing(cdd, keep))
-    with pytest.raises(SolverError, match=message):
-        solve(CriterionProblem(SMALL), Requirements.of(region_of(SMALL), 0.5), solver="vertices")
-
-
 @pytest.mark.parametrize("fault", ["ray", "line", "outside", "sum"])
 def test_what_is_not_a_vertex_is_refused(cdd, monkeypatch, fault):
     copy = cdd.copy_generators
@@ -267,13 +242,3 @@ def test_what_is_not_a_vertex_is_refused(cdd, monkeypatch, fault):
     monkeypatch.setattr(cdd, "copy_generators", faulty)
     with pytest.raises(SolverError, match="cddlib"):
         solve(CriterionProblem(SMALL), Requirements.of(region_of(SMALL), 0.5), solver="vertices")
-
-
-def test_the_probe_looks_in_every_run(cdd):
-    """A list that could make a mechanism but stops short is compared with a linear program."""
-    inequalities = facets(Requirements.of(region_of(SMALL), 0.5))
-    found = _vertices(inequalities)
-    vertices_module._probe(found, inequalities)
-    centre = found.mean(axis=0)
-    with pytest.raises(SolverError, match="a linear program reaches further"):
-        vertices_module._probe(centre + 0.99 * (found - centre), inequalities)

@@ -18,10 +18,6 @@ ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])
 FITS = {
     "joint": PolyOptSanitizer(1.0, sensitive=0),
     "lower": PolyOptSanitizer(1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower")),
-    "box": PolyOptSanitizer(1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="box")),
-    "large eps": PolyOptSanitizer(
-        12.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower")
-    ),  # no products there
     "blind": PolyOptSanitizer(
         1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
     ),

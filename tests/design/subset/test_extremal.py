@@ -12,11 +12,9 @@ from skrldp.design.closed_form import grr
 from skrldp.design.limits import Limits
 from skrldp.design.subset_optimum import (
     best_sets,
-    distinct_sets,
     most_of_small_shares,
     optimal_response,
     reduced_profit,
-    simple_sets,
 )
 from skrldp.information import mutual_information, row_information
 
@@ -68,7 +66,7 @@ def test_no_mixture_of_sets_says_more(seed, size, eps, zeros):
     assert best.matrix.shape[0] <= size
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 10, 20])
+@pytest.mark.parametrize("size", [2, 5, 20])
 def test_large_budgets_are_randomised_response(size):
     counts = draw(size, size, n=100_000) + 1_000
     for eps in (12.0, 30.0):
@@ -114,16 +112,6 @@ def test_no_set_is_beyond_the_bound(seed, size, eps, n_whole):
             assert reduced_cost(found.sets).max() == pytest.approx(most, abs=1e-12)
 
 
-@pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
-def test_many_values(eps):
-    counts = draw(1, 25, n=2_000)
-    best = optimal_response(counts, eps, gap=1e-4)
-    assert_local(best.matrix, eps)
-    assert best.information <= best.bound <= best.information * 1.001 + 1e-9
-    distribution = counts / counts.sum()
-    assert best.information > mutual_information(response(eps, 25), distribution)
-
-
 @pytest.mark.slow
 def test_a_frequent_value_among_many_rare_ones():
     """Duals are degenerate: with the best sets alone the value stands still for 300 rounds."""
@@ -147,10 +135,3 @@ def test_ends():
     np.testing.assert_array_equal(optimal_response([3], 1.0).matrix, [[1.0]])
     assert optimal_response([3, 0], 1.0).information == pytest.approx(0.0, abs=1e-12)
     assert_local(optimal_response([3, 0, 0, 7], 1.0).matrix, 1.0)
-
-
-def test_sets():
-    assert simple_sets(1).shape == (1, 1) and simple_sets(2).shape == (3, 2)
-    assert simple_sets(4).sum(axis=1).tolist() == [0, 1, 1, 1, 1, 3, 3, 3, 3]
-    twice = np.concatenate([simple_sets(3), simple_sets(3)])
-    np.testing.assert_array_equal(distinct_sets(twice), simple_sets(3))

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from skrldp import JointDistribution
 from skrldp._params import OBSERVED
 from skrldp.certificate import release
-from skrldp.design import subset_optimum
 from skrldp.design.closed_form import closed_forms
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
@@ -64,9 +63,3 @@ def test_groups_without_values_are_none(counts):
     found = group_reporting(joint, asked.over())
     np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-7)
     assert asked.over().shifts(found).max() <= 1e-12
-
-
-def test_nothing_is_told_of_too_much(monkeypatch):
-    monkeypatch.setattr(subset_optimum, "MOST_ENTRIES", 1)
-    asked = promise(2, 60)
-    assert group_reporting(asked.joint, asked.over()) is None
