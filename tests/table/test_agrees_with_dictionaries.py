@@ -32,8 +32,7 @@ def make_table(library: str, rows: list[tuple]):
     columns = {f"c{i}": list(column) for i, column in enumerate(zip(*rows, strict=True))}
     if library == "pandas":
         return pd.DataFrame(columns, dtype=object)
-    module = pytest.importorskip(library)
-    return module.DataFrame(columns) if library == "polars" else module.table(columns)
+    return pl.DataFrame(columns) if library == "polars" else pa.table(columns)
 
 
 def naive(rows: list[tuple]) -> list[tuple]:

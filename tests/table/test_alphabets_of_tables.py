@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,7 +110,6 @@ def test_declared_columns_take_what_they_lack_as_other():
 def test_other_beside_numbers():
     """Where a library has columns of objects, numbers stay numbers."""
     X = pd.DataFrame({"s": [0, 1] * 10, "u": [1, 1, 2, 2] * 4 + [3, 4, 5, 6]})
-    pl = pytest.importorskip("polars")
     for frame in (X, X.to_numpy(), pl.from_pandas(X)):
         codec, codes = learn(frame, grouping=Grouping(2, unknown=True))
         assert codec.values == (1, 2, OTHER)
@@ -135,7 +136,6 @@ def pandas_category(*, ordered):
 
 
 def arrow_dictionary(*, ordered):
-    pa = pytest.importorskip("pyarrow")
     codes = pa.array([LEVELS.index(value) for value in ROWS], pa.int8())
     u = pa.DictionaryArray.from_arrays(codes, LEVELS, ordered=ordered)
     return pa.table({"s": [0, 1, 1], "u": u})
@@ -143,7 +143,6 @@ def arrow_dictionary(*, ordered):
 
 def test_levels_are_given_if_rows_cannot_have_made_them():
     """Else the user says that they were fixed in advance; all combinations are known then."""
-    pl = pytest.importorskip("polars")
     enum = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Enum(LEVELS))})
     assert learn(enum, sensitive="s")[0].source == "declared"
     X = pandas_category(ordered=True)
@@ -179,7 +178,6 @@ def read_back(column, path):
 
 
 def test_the_levels_of_storage_are_given_if_the_user_says_so():
-    pa = pytest.importorskip("pyarrow")
     codec, _ = learn(arrow_dictionary(ordered=False), sensitive="s", categories="dtype")
     assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
     columns = [pa.array(values).dictionary_encode() for values in (["a", "b"], ["b", "c"])]
@@ -200,7 +198,6 @@ def test_a_missing_value_is_learned_beside_given_levels():
 
 def test_storage_is_no_declaration():
     """The order of these dictionaries is that of the rows."""
-    pl = pytest.importorskip("polars")
     categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
     for X in (arrow_dictionary(ordered=False), categorical):
         assert learn(X, sensitive="s")[0].values == ("high", "low", "middle")
@@ -221,12 +218,9 @@ def test_product_has_all_combinations_of_both_parts():
             "v": pd.Categorical(["b", "b", "a", "a"], ["b", "a", "c"]),
         }
     )
-    codec, codes = learn(X, sensitive=["s", "t"], categories="product")
+    codec, _ = learn(X, sensitive=["s", "t"], categories="product")
     assert codec.secrets == tuple(itertools.product((0, 1, 2), ("n", "y")))
     assert codec.values == tuple(itertools.product((5, 6, 7), ("b", "a", "c")))
-    again = codec.encode(X)
-    np.testing.assert_array_equal(codes.secrets, again.secrets)
-    np.testing.assert_array_equal(codes.values, again.values)
     new = pd.DataFrame({"s": [2], "t": ["y"], "u": [7], "v": ["c"]})
     assert codec.encode(new).cells(codec.n_values).tolist() == [codec.n_cells - 1]
     with pytest.raises(ValueError, match="has a value unseen in fit"):

@@ -1,6 +1,5 @@
 """Arrow's dictionaries mean what their values mean, whichever values each chunk has."""
 
-import io
 from collections import Counter
 
 import numpy as np
@@ -34,24 +33,9 @@ def of_dictionaries(codes):
     return [pa.DictionaryArray.from_arrays(own, chunk) for chunk in several(codes)]
 
 
-def with_deltas(codes):
-    """Batches of a stream, each of which adds values to those before."""
-    sink, whole = io.BytesIO(), chunk_of("a", codes)
-    schema = pa.schema([("u", whole.type)])
-    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
-    with pa.ipc.new_stream(sink, schema, options=options) as stream:
-        for size in (40, 80, ROWS):
-            part = pa.DictionaryArray.from_arrays(whole.indices[:size], whole.dictionary[:size])
-            stream.write_batch(pa.record_batch([part], schema=schema))
-    reader = pa.ipc.open_stream(sink.getvalue())
-    table = reader.read_all()
-    assert reader.stats.num_dictionary_deltas == 2
-    return table["u"].chunks
-
-
 CASES = [
     *((several, "int8"), (several, "uint64"), (with_holes, "int8")),
-    *((of_dictionaries, "int8"), (with_deltas, "int8")),
+    (of_dictionaries, "int8"),
 ]
 
 

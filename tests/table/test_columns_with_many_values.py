@@ -88,9 +88,9 @@ def test_dates_are_cut_also_if_they_are_text(to_text):
     assert _numbers("--bins", text, Bins)[1] == bins
 
 
-@pytest.mark.parametrize("form", ["%m/%d/%Y", "%d.%m.%y", "%B %d, %Y"])
-def test_dates_in_local_forms_are_recognised(form):
-    assert "dates as text. Convert them to dates" in refusal(DAYS.dt.strftime(form))
+def test_dates_in_local_forms_are_recognised():
+    for form in ("%m/%d/%Y", "%d.%m.%y", "%B %d, %Y"):
+        assert "dates as text. Convert them to dates" in refusal(DAYS.dt.strftime(form))
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,6 @@ def test_dates_in_local_forms_are_recognised(form):
 )
 def test_identifiers_are_dropped(column):
     assert refusal(pd.Series(column)).endswith("identifier or free text: drop it.")
-
-
-def test_codes_with_leading_zeros_are_no_numbers():
-    assert "Use min_frequency='auto'" in refusal([f"0{row % 300:03}" for row in range(N)])
 
 
 @pytest.mark.parametrize("cut", [Bins([0, 30, 200]), Knots([0, 200])])

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -66,62 +67,39 @@ def test_holes_of_every_kind_are_one_category(expected, hole):
     assert np.array_equal(*differences)
 
 
-# --- Weights -------------------------------------------------------------------------------------
+# --- Weights and reports -------------------------------------------------------------------------
+
+KINDS = {
+    "NA": lambda numbers: pd.DataFrame({"w": pd.Series(numbers, dtype="Int64").astype(object)}),
+    "category": lambda numbers: pd.DataFrame({"w": pd.Series(numbers).astype("category")}),
+    "polars": lambda numbers: pl.DataFrame({"w": numbers}),
+    "dictionary": lambda numbers: pa.table({"w": pa.array(numbers).dictionary_encode()}),
+}
+BASE = {"s": ["no", "yes"] * 4, "u": ["a", "b", "b", "a"] * 2}
 
 
-def columns(values):
-    """Columns that hold some numbers, two of them missing."""
-    whole = [None if value is None else int(value) for value in values]
-    dictionary = pa.array(values).dictionary_encode()
-    return {
-        "Int64": pd.DataFrame({"w": pd.Series(whole, dtype="Int64")}),
-        "NA": pd.DataFrame(
-            {"w": pd.Series([pd.NA if v is None else v for v in values], dtype=object)}
-        ),
-        "category": pd.DataFrame({"w": pd.Series(values).astype("category")}),
-        "polars": pl.DataFrame({"w": whole}),
-        "dictionary": pa.table({"w": dictionary}),
-    }
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_weights_and_reports_are_named_by_column_and_row(kind):
+    """With none missing, the numbers are those that are in the table, in dictionaries too."""
 
+    def fitted(numbers):
+        table = nw.from_native(KINDS[kind](numbers))
+        own = [nw.new_series(name, BASE[name], backend=table.implementation) for name in BASE]
+        design = SurveyDesign(weights="w")
+        return GRRSanitizer(1.0, sensitive="s", survey=design).fit(
+            table.with_columns(*own).to_native()
+        )
 
-@pytest.mark.parametrize("kind", columns([1.0]))
-def test_weights_with_missing_values(kind):
-    """Named by column and row; with none missing, the numbers are those that stand there."""
-    base = {"s": ["no", "yes"] * 4, "u": ["a", "b", "b", "a"] * 2}
-
-    def fitted(values, **design):
-        own = columns(values)[kind]
-        table = own.assign(**base) if isinstance(own, pd.DataFrame) else None
-        if isinstance(own, pl.DataFrame):
-            table = own.with_columns(**{name: pl.Series(v) for name, v in base.items()})
-        elif table is None:
-            table = pa.table({**base, "w": own["w"]})
-        return GRRSanitizer(1.0, sensitive="s", survey=SurveyDesign(**design)).fit(table)
-
-    numbers = [2.0, 3.0, 2.0, 5.0, 2.0, 1.0, 2.0, 2.0]
-    found = fitted(numbers, weights="w").joint_
+    found = fitted([2, 3, 2, 5, 2, 1, 2, 2]).joint_
     assert np.allclose(found.probabilities.sum(axis=1), [8 / 19, 11 / 19])
-    holes = [*numbers[:4], None, 1.0, None, 2.0]
+    holes = [2, 3, 2, 5, None, 1, None, 2]
     with pytest.raises(ValueError, match="lacks the weight of 2 of 8 records: rows 4, 6"):
-        fitted(holes, weights="w")
-    plain = pd.DataFrame(base)
+        fitted(holes)
+    plain = GRRSanitizer(1.0, sensitive="s", encode="symbol")
     with pytest.raises(ValueError, match="sample_weight has no value in rows 4, 6 of 8"):
-        GRRSanitizer(1.0, sensitive="s").fit(plain, sample_weight=_bare(columns(holes)[kind]))
-
-
-def _bare(table):
-    return table["w"].to_numpy() if isinstance(table, pl.DataFrame) else table["w"]
-
-
-def test_reports_with_missing_values_are_refused():
-    """Those in dictionaries, too, of which NumPy's arrays hold other reports in their place."""
-    public = pd.DataFrame({"s": ["no", "yes"] * 2, "u": ["a", "a", "b", "b"]})
-    sanitizer = GRRSanitizer(1.0, sensitive="s", encode="symbol").fit(public)
-    for kind, table in columns([0.0, 3.0, None, 1.0]).items():
-        with pytest.raises(ValueError, match=r"in 'w' \(the first in row 2;"):
-            FrequencyEstimator(sanitizer, encode="symbol").fit(table)
-            raise AssertionError(kind)
-    found = FrequencyEstimator(sanitizer, encode="symbol").fit(
-        columns([3.0, 3.0, 1.0] * 2)["dictionary"]
-    )
-    assert found.counts_.tolist() == [0, 2, 0, 4]
+        plain.fit(pd.DataFrame(BASE), sample_weight=KINDS[kind](holes)["w"])
+    estimator = FrequencyEstimator(plain.fit(pd.DataFrame(BASE)))
+    with pytest.raises(ValueError, match=r"in 'w' \(the first in row 2;"):
+        estimator.fit(KINDS[kind]([0, 3, None, 1]))
+    counts = estimator.set_params(encode="symbol").fit(KINDS[kind]([3, 3, 1] * 2)).counts_
+    assert counts.tolist() == [0, 2, 0, 4]

@@ -1,13 +1,16 @@
 """Tables of every library and type are read alike, and decoded into what they were."""
 
 import datetime as dt
-import decimal
 import math
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import polars.testing as polars_testing
+import pyarrow as pa
 import pytest
 from survey_table import NAN, SURVEY, learn_codec
 
@@ -27,8 +30,6 @@ def encode(codec: CellCodec, X) -> np.ndarray:
 
 def pandas_frame(dtype, values) -> Callable:
     def make() -> pd.DataFrame:
-        if isinstance(dtype, str) and "pyarrow" in dtype:
-            pytest.importorskip("pyarrow")
         index = pd.Index(np.arange(3 * len(values))[::-1] * 2, name="row")
         series = pd.Series(values * 3, dtype=dtype, index=index)
         return pd.DataFrame({"u": series, "s": np.arange(len(series)) % 2 == 0})
@@ -36,22 +37,14 @@ def pandas_frame(dtype, values) -> Callable:
     return make
 
 
-def polars_frame(dtype_of: Callable, values) -> Callable:
-    def make():
-        pl = pytest.importorskip("polars")
-        series = pl.Series(values * 3, dtype=dtype_of(pl))
-        return pl.DataFrame({"u": series, "s": ["b", "a", "b"] * len(values)})
-
-    return make
+def polars_frame(dtype, values) -> Callable:
+    series = pl.Series(values * 3, dtype=dtype)
+    return lambda: pl.DataFrame({"u": series, "s": ["b", "a", "b"] * len(values)})
 
 
-def arrow_table(type_of: Callable, values) -> Callable:
-    def make():
-        pa = pytest.importorskip("pyarrow")
-        array = pa.array(values * 3, type=type_of(pa))
-        return pa.table({"u": array, "s": ["b", "a", "b"] * len(values)})
-
-    return make
+def arrow_table(dtype, values) -> Callable:
+    column = pa.array(values * 3, type=dtype)
+    return lambda: pa.table({"u": column, "s": ["b", "a", "b"] * len(values)})
 
 
 def array(values, dtype) -> Callable:
@@ -67,6 +60,7 @@ BINS = pd.CategoricalDtype(pd.interval_range(0, 3))
 DAYS = pd.CategoricalDtype(pd.DatetimeIndex([NIGHT, DAY]))
 PARIS_DAYS = pd.CategoricalDtype(DAYS.categories.tz_localize("Europe/Paris", ambiguous=False))
 
+ORDERED = pa.dictionary(pa.int8(), pa.string(), ordered=True)
 
 TABLES = {
     "pandas category": pandas_frame(COLOURS, ["green", "red", None]),
@@ -77,15 +71,11 @@ TABLES = {
     "pandas category of zoned dates": pandas_frame(PARIS_DAYS, list(PARIS_DAYS.categories)),
     "pandas str": pandas_frame(str, ["b", "a", "c"]),
     "pandas string": pandas_frame("string", ["b", "a", None]),
-    "pandas string python": pandas_frame("string[python]", ["b", "a", None]),
     "pandas string pyarrow": pandas_frame("string[pyarrow]", ["b", "a", None]),
     "pandas pyarrow int": pandas_frame("int64[pyarrow]", [1, 2, None]),
     "pandas Int64": pandas_frame("Int64", [2**53 + 1, 2**53, None]),
     "pandas UInt8": pandas_frame("UInt8", [200, 3, 7]),
     "pandas boolean": pandas_frame("boolean", [True, None, False]),
-    "pandas Float64": pandas_frame("Float64", [0.1, None, -2.5]),
-    "pandas bool": pandas_frame("bool", [True, False, True]),
-    "pandas int8": pandas_frame("int8", [-128, 127, 0]),
     "pandas uint64": pandas_frame("uint64", [2**64 - 1, 0, 1]),
     "pandas float64": pandas_frame("float64", [1.5, NAN, -1e300]),
     "pandas float32": pandas_frame("float32", [0.1, NAN, 3.0]),
@@ -97,45 +87,32 @@ TABLES = {
     "pandas zone": pandas_frame("datetime64[ns, UTC]", [DAY, NIGHT, pd.NaT]),
     "pandas timedelta": pandas_frame("timedelta64[ns]", [pd.Timedelta(1), dt.timedelta(1), None]),
     "pandas period": pandas_frame("period[M]", [pd.Period("2024-01"), None, pd.Period("2023-12")]),
-    "polars String": polars_frame(lambda pl: pl.String, ["b", "a", None]),
-    "polars Categorical": polars_frame(lambda pl: pl.Categorical, ["b", "a", None]),
-    "polars Enum": polars_frame(lambda pl: pl.Enum(["z", "b", "a"]), ["b", "a", None]),
-    "polars Boolean": polars_frame(lambda pl: pl.Boolean, [True, None, False]),
-    "polars Int8": polars_frame(lambda pl: pl.Int8, [3, None, -1]),
-    "polars Int64": polars_frame(lambda pl: pl.Int64, [2**53 + 1, None, 2**53]),
-    "polars Float32": polars_frame(lambda pl: pl.Float32, [0.1, None, 1.0]),
-    "polars NaN": polars_frame(lambda pl: pl.Float64, [0.5, NAN, 1.0]),
-    "polars Decimal": polars_frame(
-        lambda pl: pl.Decimal(10, 2), [decimal.Decimal("0.10"), None, decimal.Decimal("2.00")]
-    ),
-    "polars Date": polars_frame(lambda pl: pl.Date, [DAY.date(), None, NIGHT.date()]),
-    "polars Time": polars_frame(lambda pl: pl.Time, [DAY.time(), None, NIGHT.time()]),
-    "polars Datetime": polars_frame(lambda pl: pl.Datetime("us"), [DAY, None, NIGHT]),
-    "polars Datetime ns": polars_frame(lambda pl: pl.Datetime("ns"), [DAY, None, NIGHT]),
+    "polars String": polars_frame(pl.String, ["b", "a", None]),
+    "polars Categorical": polars_frame(pl.Categorical, ["b", "a", None]),
+    "polars Enum": polars_frame(pl.Enum(["z", "b", "a"]), ["b", "a", None]),
+    "polars Boolean": polars_frame(pl.Boolean, [True, None, False]),
+    "polars Int64": polars_frame(pl.Int64, [2**53 + 1, None, 2**53]),
+    "polars NaN": polars_frame(pl.Float64, [0.5, NAN, 1.0]),
+    "polars Decimal": polars_frame(pl.Decimal(10, 2), [Decimal("0.10"), None, Decimal("2.00")]),
+    "polars Date": polars_frame(pl.Date, [DAY.date(), None, NIGHT.date()]),
+    "polars Time": polars_frame(pl.Time, [DAY.time(), None, NIGHT.time()]),
+    "polars Datetime ns": polars_frame(pl.Datetime("ns"), [DAY, None, NIGHT]),
     "polars Datetime zone": polars_frame(
-        lambda pl: pl.Datetime("us", "UTC"),
+        pl.Datetime("us", "UTC"),
         [DAY.replace(tzinfo=UTC), None, NIGHT.replace(tzinfo=UTC)],
     ),
-    "polars Duration": polars_frame(lambda pl: pl.Duration("ms"), [dt.timedelta(1), None]),
-    "pyarrow string": arrow_table(lambda pa: pa.string(), ["b", "a", None]),
-    "pyarrow dictionary": arrow_table(
-        lambda pa: pa.dictionary(pa.int8(), pa.string()), ["b", "a", None]
-    ),
-    "pyarrow ordered dictionary": arrow_table(
-        lambda pa: pa.dictionary(pa.int8(), pa.string(), ordered=True), ["b", "a", None]
-    ),
-    "pyarrow bool": arrow_table(lambda pa: pa.bool_(), [True, False, None]),
-    "pyarrow int64": arrow_table(lambda pa: pa.int64(), [2**53 + 1, 2**53, None]),
-    "pyarrow float": arrow_table(lambda pa: pa.float32(), [0.1, None, 2.0]),
-    "pyarrow date": arrow_table(lambda pa: pa.date32(), [DAY.date(), NIGHT.date(), None]),
-    "pyarrow timestamp": arrow_table(lambda pa: pa.timestamp("ns"), [pd.Timestamp(1), DAY, None]),
-    "pyarrow zone": arrow_table(
-        lambda pa: pa.timestamp("us", "UTC"), [DAY.replace(tzinfo=UTC), None]
-    ),
+    "polars Duration": polars_frame(pl.Duration("ms"), [dt.timedelta(1), None]),
+    "pyarrow string": arrow_table(pa.string(), ["b", "a", None]),
+    "pyarrow dictionary": arrow_table(pa.dictionary(pa.int8(), pa.string()), ["b", "a", None]),
+    "pyarrow ordered dictionary": arrow_table(ORDERED, ["b", "a", None]),
+    "pyarrow int64": arrow_table(pa.int64(), [2**53 + 1, 2**53, None]),
+    "pyarrow float": arrow_table(pa.float32(), [0.1, None, 2.0]),
+    "pyarrow date": arrow_table(pa.date32(), [DAY.date(), NIGHT.date(), None]),
+    "pyarrow timestamp": arrow_table(pa.timestamp("ns"), [pd.Timestamp(1), DAY, None]),
+    "pyarrow zone": arrow_table(pa.timestamp("us", "UTC"), [DAY.replace(tzinfo=UTC), None]),
     "numpy int": array([3, -1, 2], np.int16),
     "numpy big-endian": array([3, -1, 2], ">i4"),
     "numpy float": array([1.5, -0.0, NAN], float),
-    "numpy float16": array([1.5, 0.1, NAN], np.float16),
     "numpy longdouble": array([1.5, 0.25, NAN], np.longdouble),
     "numpy bool": array([True, False], bool),
     "numpy str": array(["b", "aa", ""], np.str_),
@@ -161,9 +138,7 @@ DECLARED = {
     "polars Enum": ["z", "b", "a"],
     "pyarrow ordered dictionary": ["b", "a"],
     "pandas boolean": [False, True],
-    "pandas bool": [False, True],
     "polars Boolean": [False, True],
-    "pyarrow bool": [False, True],
 }
 
 
@@ -189,8 +164,7 @@ def assert_same(result, expected) -> None:
         assert result.schema.equals(expected.schema)
         assert result.to_pylist() == expected.to_pylist()
     else:
-        testing = pytest.importorskip("polars.testing")
-        testing.assert_frame_equal(result, expected, categorical_as_str=True)
+        polars_testing.assert_frame_equal(result, expected, categorical_as_str=True)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -226,7 +200,6 @@ def test_alphabets_are_plain_ordered_and_missing_comes_last(name):
 @pytest.mark.parametrize("name", [name for name in TABLES if not name.startswith("numpy")])
 def test_a_frame_reads_the_same_in_every_library(name):
     """A codec fitted on one library encodes what the others make of the same table."""
-    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     if name in ONLY_PANDAS:
         pytest.skip("only pandas has this dtype")
     X = TABLES[name]()
@@ -315,7 +288,6 @@ def test_given_categories_that_the_dtype_cannot_hold():
 
 
 def test_given_categories_in_polars():
-    pl = pytest.importorskip("polars")
     enum = pl.Enum(["n", "y"])
     frame = pl.DataFrame({"s": ["n", "y"], "u": [1, 2]}, schema={"s": enum, "u": pl.Int64})
     codec = learn_codec(frame, categories={"s": ["?", "n", "y"], "u": [1.0, 2.0, 3]})
