@@ -1,12 +1,10 @@
 """Tables, fits and distances for the tests of RobustMSESanitizer."""
 
-import itertools
 import warnings
 
 import numpy as np
 import pytest
 from conftest import REFERENCE, convex_solve
-from scipy.optimize import linprog
 
 from skrldp import PrivacyLeakWarning, RenyiBall, RobustMSESanitizer
 
@@ -71,28 +69,3 @@ def worst_of(sanitizer, distance):
     if np.isinf(ball.B_):
         return cells.max()
     return convex_solve(cells[None], distribution[None], [1.0], ball.alpha, ball.B_)
-
-
-def private_optimum(counts, eps, distance, *, worst_case):
-    """Smallest distortion by a linear program, for privacy at all distributions."""
-    distribution = counts / counts.sum()
-    a1, a2 = counts.shape
-    a = a1 * a2
-    cost = np.tile([[distance(u, y) for u in range(a2)] for y in range(a2)], a1)  # (b, a)
-    rows = []
-    for y, (s1, s2) in itertools.product(range(a2), itertools.permutations(range(a1), 2)):
-        for u1, u2 in itertools.product(range(a2), repeat=2):
-            row = np.zeros((a2, a1, a2))
-            row[y, s1, u1], row[y, s2, u2] = 1.0, -np.exp(eps)
-            rows.append(np.append(row.ravel(), 0.0))
-    objective = np.append((cost * distribution.ravel()).ravel(), 0.0)
-    if worst_case:  # the worst cell
-        objective = np.append(np.zeros(a2 * a), 1.0)
-        for x in range(a):
-            row = np.zeros((a2, a))
-            row[:, x] = cost[:, x]
-            rows.append(np.append(row.ravel(), -1.0))
-    sums = np.hstack([np.tile(np.eye(a), a2), np.zeros((a, 1))])
-    found = linprog(objective, np.array(rows), np.zeros(len(rows)), sums, np.ones(a))
-    assert found.status == 0
-    return found.fun

@@ -13,8 +13,6 @@ import polars as pl
 import pytest
 from block_tables import KNOWN, fitted_blocks, wide_table
 from conftest import few_iterations
-from lazy_frames import ENGINES, records, rows_brought
-from sklearn.exceptions import NotFittedError
 
 from skrldp import (
     AllDistributions,
@@ -106,30 +104,6 @@ def test_processes_print_each_block_and_give_the_same_manifest(capfd):
     assert capfd.readouterr() == ("", "")
     with pytest.raises(ValueError, match="rows of a lazy frame, which have no order"):
         blocks().fit(frame, sample_weight=np.ones(len(TABLE)))
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_counts_all_blocks_in_one_query(engine, monkeypatch):
-    """At most a row for each cell of a block is brought, whatever the columns' types."""
-    table = records(3_000)
-    sanitizer = BlockSanitizer(
-        sensitive="s",
-        blocks=["text", "day", ["whole", "flag"], ["real", "moment"]],
-        base=SRRSanitizer(),
-        categories={"whole": [-1, 3, None]},
-    )
-    expected = sanitizer.fit(table).manifest_.digest
-    lazy = ENGINES[engine](table)
-    brought, collect_all = rows_brought(monkeypatch), pl.collect_all
-
-    def counting(queries):
-        results = collect_all(queries)
-        brought.append(sum(map(len, results)))
-        return results
-
-    monkeypatch.setattr(pl, "collect_all", counting)
-    assert sanitizer.fit(lazy).manifest_.digest == expected
-    assert brought == [2 * (4 + 2 + 6 + 6)]
 
 
 def test_counts_stand_for_rows():
@@ -231,13 +205,6 @@ def test_copies_report_alike_and_fresh_draws_differ():
 def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         blocks(**options).fit(TABLE)
-
-
-def test_bad_input():
-    with pytest.raises(TypeError, match="designs one block"):
-        blocks(base=LikelihoodRatioSet()).fit(TABLE)
-    with pytest.raises(NotFittedError):
-        blocks().transform(TABLE)
     with pytest.raises(ValueError, match="feature names"):
         fitted_blocks("singles").transform(TABLE[["age", "ill"]])
 

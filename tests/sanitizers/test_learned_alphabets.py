@@ -14,7 +14,6 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.special import rel_entr
 from scipy.stats import binom, multinomial
@@ -196,32 +195,6 @@ def test_combinations_are_values():
         assert (joint.alphabet, joint.most_values, len(joint.values)) == ("frequent", 25, 16)
 
 
-def test_columns_have_frequent_values():
-    """Where all combinations are values, or rare ones are grouped; what is declared may be rare."""
-    X = table(3_000, columns=("u", "v"))
-    X["w"] = np.arange(3_000) < 5
-    joint = SRRSanitizer(sensitive="s", categories="product").fit(X).joint_
-    assert (joint.alphabet, joint.most_values, len(joint.values)) == ("frequent", 50, 32)
-    declared = pl.from_pandas(X).with_columns(pl.col("u", "v").cast(pl.Enum("abcd")))
-    joint = SRRSanitizer(sensitive="s").fit(declared).joint_
-    assert (joint.alphabet, joint.most_values) == ("declared", 32)
-    assert len(joint.values) < 32
-    X.iloc[:2, 1] = "rare"
-    found = X.astype({"u": "category"})  # which declares what it has found in the rows
-    with pytest.warns(PrivacyLeakWarning, match="column 'u' has 1 value with") as caught:
-        quick(categories="product").fit(found)
-    assert "'v'" not in str(caught[0].message)
-    # Several unknown parts at once, with and without a combination of "other" alone.
-    for rare in ([], ["v"]):
-        for name in rare:
-            X.loc[X.index[5:8], name] = ["x", "y", "z"]
-        auto = IRSanitizer(sensitive="s", min_frequency="auto", random_state=0).fit(X)
-        assert auto.joint_.alphabet == "frequent"
-        new = X.iloc[:2].assign(u="new")
-        assert len(auto.transform(new)) == 2
-        assert len(client.load(auto.mechanism_.to_json()).report_many(new)) == 2
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # no time is given
 def test_groups_by_learned_values_have_the_budgets_of_the_whole_u():
     X = table(4_000, columns=("u", "v"))
@@ -324,16 +297,6 @@ def test_values_that_are_grouped_without_unknown_ones_void_beta():
     assert quick(min_frequency=60, **OPEN).fit(X).joint_.alphabet == "frequent"
     with pytest.raises(ValueError, match="min_frequency='often' must be"):
         quick(min_frequency="often").fit(X)
-
-
-def test_equal_rows_of_a_grouped_table_are_no_survey_weights():
-    """Rows that differ before they are grouped may have any counts."""
-    X = pd.DataFrame({"ill": [0, 1] * 6, "job": [*"aabbccddeeff"]})
-    joint = SRRSanitizer(sensitive="ill", min_frequency=101).fit(
-        X, sample_weight=[100, 200] * 2 + [50] * 8
-    ).joint_  # fmt: skip
-    assert (joint.values, joint.n) == (("a", "b", "other"), 1000)
-    assert joint.counts[:, 2].tolist() == [200, 200]
 
 
 @pytest.mark.parametrize("source", TABLES)

@@ -173,25 +173,6 @@ def test_symbols_are_a_category_of_all_symbols_in_frames_that_were_asked_for(con
         np.testing.assert_array_equal(FrequencyEstimator(sanitizer).fit(reports).counts_, expected)
 
 
-def test_every_container_of_symbols_says_the_same():
-    """Series become frames with their index."""
-    X = pd.DataFrame({"s": ["n", "y"] * 6, "u": list("abc") * 4})
-    sanitizer, reports = SRRSanitizer(sensitive="s").fit(X), [5, 0, 3, 3]
-    expected = [list(sanitizer.mechanism_.symbols[report]) for report in reports]
-    for given_as in (
-        reports,
-        np.array(reports, dtype=np.uint8),
-        np.array(reports, dtype=float)[:, None],
-        np.array(reports, dtype=object),
-    ):
-        assert sanitizer.decode(given_as).tolist() == expected
-    series = pd.Series(reports, index=np.arange(len(reports)) + 50, name="sent")
-    found = sanitizer.decode(series)
-    assert found.index.equals(series.index) and list(found.columns) == ["s", "u"]
-    assert found.to_numpy().tolist() == expected
-    assert_same(sanitizer.decode(series.to_frame()), found)
-
-
 @pytest.mark.parametrize(
     ("reports", "said"),
     [

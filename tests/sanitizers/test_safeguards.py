@@ -23,14 +23,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
-import skrldp
 from skrldp import (
     BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
-    Mechanism,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
@@ -39,7 +37,6 @@ from skrldp import (
     audit,
     client,
 )
-from skrldp.sanitizers.parameters import larger_designs
 
 ROWS = np.array([[s, u] for s in range(2) for u in range(3)])
 COUNTS = [120, 60, 90, 50, 140, 80]
@@ -198,20 +195,6 @@ def test_sets_out_of_range_are_refused_with_their_range(kind):
     assert kind(beta=1e-300).fit_set(joint).beta == 1e-300
 
 
-def test_who_holds_larger_tables_is_named():
-    """The numbers in the message are the sanitizers' own."""
-    X = [[row % 2, f"a{row // 50}", f"b{row % 50}"] for row in range(2_500)]
-    words = r"at least 2,500 cells, .*IRSanitizer 4,000.*GRRSanitizer 1,000,000, BlockSanitizer"
-    with pytest.raises(ValueError, match=words):
-        PolyOptSanitizer(sensitive=0, categories="product").fit(X)
-    classes = [getattr(skrldp, name) for name in skrldp.__all__ if name.endswith("Sanitizer")]
-    most = {cls.__name__: cls._most_cells for cls in classes if cls is not BlockSanitizer}
-    for limit in set(most.values()):
-        words = larger_designs(limit)
-        for name, own in most.items():
-            assert (f"{name} {own:,}" in words) == (own > limit)
-
-
 # --- Masked entries ------------------------------------------------------------------------------
 
 X = np.array([[s, u] for s in range(2) for u in range(3)] * 30)
@@ -303,12 +286,3 @@ def test_what_fits_is_written_and_reported(name):
         X = table(values, ["x", "y"], name)
         device = client.load(GRRSanitizer(sensitive="s").fit(X).mechanism_.to_json())
         assert len(device.report_many(X)) == len(X)
-
-
-def test_texts_end_with_any_character():
-    """NumPy's arrays of texts drop zero characters at the end, and would make both values one."""
-    X = pl.DataFrame({"s": ["x", "y"], "u": ["a", "a\0"]})[[0, 1] * 200]
-    mechanism = Mechanism.from_matrix(np.eye(4), ("x", "y"), ("a", "a\0"))
-    text = mechanism.named(None, [("s", True), ("u", False)]).to_json()
-    reports = client.load(text).report_many(X)
-    assert reports.tolist() == [0, 3] * 200
