@@ -122,14 +122,6 @@ def test_colours_are_told_apart(kind):
     assert min(apart) > 12
 
 
-def test_lines_are_told_apart_in_grey():
-    lightness = lab([*_style.COLOURS, "white"], np.eye(3))[:, 0]
-    assert np.all(np.abs(np.diff(lightness[:6])) > 6)
-    assert min(abs(a - b) for a, b in itertools.combinations(lightness[:3], 2)) > 10
-    assert np.all(lightness[:6] < lightness[6] - 25)  # none is lost on paper
-    assert len(set(map(str, _style.LINES))) >= 4 and len(set(_style.MARKERS)) >= 7
-
-
 def test_the_map_is_even_in_grey():
     seen = lab(matplotlib.colormaps[_style.MAP](np.linspace(0, 1, 64))[:, :3], np.eye(3))
     assert np.all(np.diff(seen[:, 0]) > 0)
@@ -266,13 +258,6 @@ def test_heat_map_names(monkeypatch):
     shown = assert_legible(drawn.figure_, monkeypatch)
     assert {"no", "yes", "secret", "value of U", "report", "probability of the report"} <= {*shown}
     assert {line.get_xdata()[0] for line in drawn.ax_.lines} == {2.5}  # between the secrets
-
-
-def test_heat_map_of_a_blind_mechanism():
-    sanitizer = fitted(PolyOptSanitizer, observe="nonsensitive")
-    drawn = MechanismDisplay.from_estimator(sanitizer)
-    assert drawn.image_.get_array().shape == (sanitizer.mechanism_.shape[0], 3)
-    assert not drawn.ax_.lines
 
 
 def test_large_heat_maps_keep_their_greatest_entries(monkeypatch):

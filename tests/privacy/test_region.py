@@ -157,6 +157,13 @@ def test_lower_is_entropy_43():
                 assert found[y, s1, s2] == pytest.approx(formula, abs=1e-12)
 
 
+def test_the_joint_region_needs_orders_from_a_half():
+    with pytest.raises(ValueError, match=r"needs alpha >= 1/2.*product"):
+        privacy_region(table(7), RenyiSet(0.499, 0.1), region="joint")
+    with pytest.raises(ValueError, match=r"joint.*lower"):
+        privacy_region(table(7), RenyiSet(2.0, 0.1), region="polytope")
+
+
 @pytest.mark.parametrize("name", REGIONS)
 def test_same_secret_adds_the_diagonal_alone(name):
     joint, eps = table(6), 0.4
@@ -176,18 +183,6 @@ def test_same_secret_adds_the_diagonal_alone(name):
     )
     pairs = privacy_region(joint, same_secret=True, **options).pairs
     assert sorted(zip(*map(list, pairs), strict=True)) == list(np.ndindex(3, 3))
-
-
-def test_what_is_refused():
-    joint = table(7)
-    for alpha in (0.1, 0.3, 0.499):
-        with pytest.raises(ValueError, match=r"needs alpha >= 1/2.*product"):
-            privacy_region(joint, RenyiSet(alpha, 0.1), region="joint")
-        for name in ("product", "box", "lower"):
-            privacy_region(joint, RenyiSet(alpha, 0.1), region=name)
-    privacy_region(joint, RenyiSet(0.5, 0.1), region="joint")
-    with pytest.raises(ValueError, match=r"joint.*lower"):
-        privacy_region(joint, RenyiSet(2.0, 0.1), region="polytope")
 
 
 @pytest.mark.parametrize("name", REGIONS)
@@ -310,17 +305,3 @@ def test_pull_in_ends_inside_and_moves_what_is_nearly_inside_by_little(name, alp
         found = region.pull_in(first, second, anywhere)
         free = pair == 2
         np.testing.assert_allclose(found[free], anywhere[free], atol=1e-15)
-
-
-def test_pull_in_at_the_ends():
-    joint = table(15, unseen=True)
-    rng = np.random.default_rng(16)
-    first, second = rng.integers(3, size=(2, 40))
-    distributions = rng.dirichlet(np.ones(4), size=(40, 2))
-    every = privacy_region(joint, RenyiSet(2.0, np.inf))
-    np.testing.assert_array_equal(every.pull_in(first, second, distributions), distributions)
-    found = privacy_region(joint, RenyiSet(2.0, 0.0)).pull_in(first, second, distributions)
-    for i, j in np.ndindex(40, 2):
-        secret = (first, second)[j][i]
-        expected = distributions[i, j] if secret == 2 else joint.conditionals[secret]
-        np.testing.assert_array_equal(found[i, j], expected)

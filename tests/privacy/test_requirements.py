@@ -125,19 +125,6 @@ def test_sets_of_conditionals_are_fitted_to_the_finer_table():
         np.testing.assert_allclose(moved, joint.probabilities, atol=1e-12)
 
 
-def test_searches_begin_with_rows_of_the_right_length():
-    """Whatever the layout of the first requirement is: parts may overlap, or have copies."""
-    for observe, shape in (("all", (3, 5)), ("nonsensitive", (1, 5))):
-        options = {"known": (0,), "observe": observe}
-        for eps_worst_case in (None, EPS, EPS_ALL):
-            found = Requirements.asked(
-                table(6), RenyiSet(2.0, 0.1), EPS, eps_worst_case=eps_worst_case, **options
-            ).over()
-            assert found.shape == shape
-            parts, size = Requirements(found.items).shape
-            assert parts * size == found.n_cells
-
-
 # --- Repair --------------------------------------------------------------------------------------
 
 EVERYTHING = RenyiSet(1.0, np.inf)

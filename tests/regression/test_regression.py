@@ -155,16 +155,13 @@ def test_the_covariance_is_that_of_the_coefficients_derivatives_by_the_reports(k
         (logit, "ill ~ age + I(2 * age)", "collinear: .*2 . age"),
         (logit, "ill ~ age + C(ill)", "separation: .*ill"),
         (logit, "job ~ age", "two categories"),
-        (logit, "ill ~ 0", "no regressor"),
         (poisson, "I(age - 3) ~ ill", "must not be negative"),
         (mnlogit, "I(age * 0) ~ ill", "the response is the same in all records"),
         (ols, "age ~ my col", r"cannot be read: Missing operator between .* between backticks"),
         (logit, "ill ~ bs(age, df=3)", r"bs\(\) needs the records.*maximum\(x - 40, 0\)"),
         (ols, "log(children) ~ job", "no finite value where children=0, job=a"),
-        (ols, "age ~ age + job", "the response stands on the right side too"),
         (ols, "job ~ age", r"logit and mnlogit .* float\(y\) ~ x"),
         (ols, "age ~ job + `1`", "'1' has a different meaning"),
-        (ols, "age ~ children == 1", "'==' is allowed in calls only"),
         (ols, "age ~ I(job == 'z')", "'z' is not a category of 'job'"),
     ],
 )
@@ -174,34 +171,11 @@ def test_bad_formulas_are_refused(model, formula, message, sanitizer):
         model(formula, estimator)
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda r: r.predict(pd.DataFrame({"age": [1]})), r"\['age', 'job'\]; it lacks \['job'\]"),
-        (lambda r: r.wald_test(np.zeros(4)), "none of zeros"),
-        (lambda r: r.wald_test(np.ones((2, 4))), "do not follow from one another"),
-        (lambda r: r.conf_int(None), "alpha=None must be"),
-    ],
-)
-def test_results_refuse_bad_questions(ask, message, small):
-    found = logit("ill ~ age + job", estimate(small, expected_counts(small, 1e6)))
-    with pytest.raises(ValueError, match=message):
-        ask(found)
-
-
 def test_only_fitted_estimates_have_regressions(sanitizer, people):
     with pytest.raises(NotFittedError):
         logit("ill ~ age", FrequencyEstimator(sanitizer))
     with pytest.raises(TypeError, match="FrequencyEstimator or BlockEstimator, got DataFrame"):
         logit("ill ~ age", people)
-
-
-def test_categories_that_are_written_as_strings_are_read_as_numbers(people):
-    table = people[["ill", "job"]].assign(age=people["age"].astype(str))
-    sanitizer = SRRSanitizer(eps=2.0, sensitive="ill").fit(table)
-    found = ols("log(float(age)) ~ job", estimate(sanitizer, expected_counts(sanitizer, 1e13)))
-    expected = smf.ols("np.log(age) ~ job", people).fit().params
-    np.testing.assert_allclose(found.params, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_coefficients_that_the_reports_do_not_determine_are_named(people):
@@ -251,8 +225,15 @@ def test_predictions_and_tests_of_several_coefficients_are_those_of_statsmodels(
     assert list(summary) == ["coef", "std err", "z", "P>|z|", "[0.025", "0.975]"]
     np.testing.assert_allclose(summary.iloc[:, 4:], found.conf_int())
     assert (own.statistic, own.p_value) == pytest.approx((test.statistic, test.pvalue), 1e-4)
-    with pytest.raises(ValueError, match="4 coefficients"):
-        found.wald_test([1, 0])
+    for contrast, words in (
+        ([1, 0], "4 coefficients"),
+        (np.zeros(4), "none of zeros"),
+        (np.ones((2, 4)), "do not follow from one another"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            found.wald_test(contrast)
+    with pytest.raises(ValueError, match=r"\['ill', 'job'\]; it lacks \['job'\]"):
+        found.predict(people[["ill"]])
 
 
 def test_columns_of_one_block_are_enough(people):

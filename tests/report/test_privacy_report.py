@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from reports_of_fits import COUNTS, ROWS, fitted, words_of
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -37,7 +36,6 @@ from skrldp import (
 from skrldp._params import at_most
 from skrldp.claims import Around, Claim, Claims
 from skrldp.claims_in_words import claim_lines, claims_table, five_sentences, odds
-from skrldp.information import mutual_information
 from skrldp.surveys.design import SurveyDesign
 
 # A fit that meets its time limit warns of it.
@@ -178,23 +176,6 @@ def test_what_can_leak_over_a_set_around_a_survey():
     assert privacy_report(sanitizer).eps_over_set == expected > 1.0
 
 
-def test_a_beta_of_the_distance_is_conditional_too():
-    """Where the privacy set has no beta, that of the worst distance says where values come from."""
-    values = "x" * 300 + "y" * 250 + "z" * 50  # z is frequent for a beta of .05
-    rows = [["ab"[i % 2], value] for i, value in enumerate(values)]
-    sanitizer = RobustMSESanitizer(
-        sensitive=[0],
-        uncertainty=AllDistributions(),
-        utility_uncertainty=RenyiBall(alpha=1.0, beta=1e-6, radius="finite-sample"),
-    )
-    with pytest.warns(PrivacyLeakWarning, match="so beta is not guaranteed"):
-        sanitizer.fit(rows)
-    said = " ".join(privacy_report(sanitizer).worst_case_set.split())
-    assert said.endswith("may miss far more often")
-    sanitizer.set_params(categories=[["a", "b"], ["x", "y", "z"]]).fit(rows)
-    assert "the values of U are declared" in privacy_report(sanitizer).worst_case_set
-
-
 def test_reports_of_the_public_table_itself_are_warned_of():
     """The design knows every record of the table; fit on another one does away with it."""
     words, table = "reported the same table", np.repeat(ROWS, COUNTS, axis=0)
@@ -279,18 +260,6 @@ def test_words_never_promise_more_than_is_proven():
 
 
 # --- Bad input -----------------------------------------------------------------------------------
-
-
-def test_only_fitted_sanitizers_have_reports():
-    for candidate, words in (
-        (None, "got NoneType"),
-        (GRRSanitizer, r"got the class GRRSanitizer: write GRRSanitizer\(\)\.fit\(X\)"),
-        (make_pipeline(FunctionTransformer()), "got Pipeline"),
-    ):
-        with pytest.raises(TypeError, match=words):
-            privacy_report(candidate)
-    with pytest.raises(NotFittedError):
-        privacy_report(FrozenEstimator(PolyOptSanitizer(sensitive=0)))
 
 
 # --- What estimates are worth --------------------------------------------------------------------
@@ -379,12 +348,6 @@ def ball(rule, beta, **about):
     return Claim(0.5, 0.5, around, (0,))
 
 
-MOVED = Around(
-    "likelihood-ratio", {"single": 0.1, "pair": 0.1, "drift": 0.1}, "finite-sample", 0.05, 9, 2,
-    "declared",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("items", "words"),
     [
@@ -394,7 +357,6 @@ MOVED = Around(
             "about 5 % (more, because rare values were learned from it)",
         ),
         ([ball("given", None)], "is unknown."),
-        ([Claim(0.5, 0.5, MOVED, (0,))], "changed by no more than the drift"),
         (
             [ball("chi2", 0.05), replace(ball("chi2", 0.01), known=(1,), eps=0.75)],
             "knows column 1, the factor is at most 2.2; one who knows more may learn",
@@ -472,18 +434,3 @@ def test_figures_agree_with_each_other():
     whole = (120 * told[0] + 20 * told[1]) / (120 * entropy[0] + 20 * entropy[1])
     assert report.normalized_information_given_secret == pytest.approx(whole, abs=1e-12)
     assert "; 2 of the secrets have at most one value of U" in words_of(report)
-
-
-def test_what_is_told_is_of_the_mechanism_as_sampled():
-    """The secret's columns alone, against the mutual information of another function."""
-    counts = CONDITIONALS * 20
-    names = [list("abc"), [0, 1, 2]]
-    rows = [[s, u] for s in names[0] for u in names[1]]
-    for cls in (SRRSanitizer, IRSanitizer):
-        sanitizer = cls(sensitive=0, categories=names).fit(rows, sample_weight=counts.ravel())
-        for s, told in enumerate(sanitizer.information_by_secret_):
-            columns = sanitizer.mechanism_.matrix[:, 3 * s : 3 * s + 3]
-            expected = mutual_information(columns, CONDITIONALS[s] / 10)
-            assert told == pytest.approx(expected, abs=1e-12)
-        with pytest.raises(ValueError, match="read-only"):
-            sanitizer.information_by_secret_[0] = 1.0
