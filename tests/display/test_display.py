@@ -122,11 +122,6 @@ def test_colours_are_told_apart(kind):
     assert min(apart) > 12
 
 
-def test_the_map_is_even_in_grey():
-    seen = lab(matplotlib.colormaps[_style.MAP](np.linspace(0, 1, 64))[:, :3], np.eye(3))
-    assert np.all(np.diff(seen[:, 0]) > 0)
-
-
 def test_texts_have_values_as_they_are_said():
     values = ("a", None, 1.0, np.float64(0.1) + 0.2, True)
     assert _style.texts([values]) == ["a, missing, 1, 0.3, True"]

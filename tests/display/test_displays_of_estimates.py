@@ -199,7 +199,6 @@ def test_what_is_not_determined_is_said(monkeypatch):
 
 def test_what_cannot_be_drawn_is_refused(estimator):
     for intervals, names, words in [
-        ({"a": []}, [], "nothing to draw"),
         ({"a": [[1.0, 0.0]]}, ["x"], "'a' needs an estimate and the two ends"),
         ({"a": [[1.0, 2.0, 0.0]]}, ["x"], "'a' has an interval whose lower end"),
     ]:
@@ -207,7 +206,5 @@ def test_what_cannot_be_drawn_is_refused(estimator):
             IntervalDisplay(intervals, names)
     with pytest.raises(ValueError, match="nothing to draw"):
         IntervalDisplay.from_figures({})
-    with pytest.raises(ValueError, match="level"):
-        IntervalDisplay.from_figures(estimator.marginal("sex"), level=2)
     with pytest.raises(TypeError, match=r"estimates are needed.*got float"):
         IntervalDisplay.from_figures(estimator.mean("wage").estimate[0])

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from block_tables import KNOWN, fitted_blocks, wide_table
-from conftest import few_iterations
 from sklearn.frozen import FrozenEstimator
 
 from skrldp import (
@@ -67,16 +66,6 @@ def test_figures_are_those_of_all_blocks_together():
     json.dumps(report.to_dict(), default=str)
     assert "at least one of them with probability at most 0.05" in lines(report)["sets"]
     assert "each bound is that of the worst block" in report._repr_html_()
-
-
-def test_known_columns_have_their_own_line():
-    with few_iterations():
-        sanitizer = fitted(base=None, observer_columns="age")
-    report = privacy_report(sanitizer)
-    assert report.claims.known.known == ("age",)
-    assert report.claims.known.eps == max(one.claims.known.eps for one in sanitizer.certificates_)
-    assert "for one who knows 'age', the factor is at most" in " ".join(report.summary().split())
-    assert report.claims.beta == pytest.approx(0.1)  # of both statements
 
 
 def test_warnings_stand_once_and_name_their_blocks():

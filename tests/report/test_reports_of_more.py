@@ -125,15 +125,6 @@ def test_reports_about_a_record_that_changes_are_told_apart(eps_worst_case):
         assert said == at_most(bound, ".6g")
 
 
-def test_what_is_not_bounded_is_said():
-    sanitizer = fitted()
-    assert row(privacy_report(sanitizer), reports="2") == "no bound"
-    late = privacy_report(sanitizer.set_params(eps_worst_case=3.0))  # asked for after fit: too late
-    assert "an observer who knows nothing else" in " ".join(late.warnings)
-    blind = privacy_report(fitted(observe="nonsensitive"))
-    assert blind.claims.eps_given_u == 0.0 and row(blind, "all of U") == "0"
-
-
 # --- Observers who know columns ------------------------------------------------------------------
 
 # Two sensitive columns of two values each, or one of three, and U of two columns.

@@ -15,7 +15,6 @@ from skrldp import (
     BlockEstimator,
     BlockSanitizer,
     GRRSanitizer,
-    IRSanitizer,
     Manifest,
     Mechanism,
     NonRobustSanitizer,
@@ -91,7 +90,6 @@ def test_most_information_is_the_staircase_optimum():
             r"all sensitive, but objective='I\(U;Y\)' is about U alone",
         ),
         (GRRSanitizer(min_frequency=5), "all sensitive, but min_frequency groups values of U"),
-        (IRSanitizer(), "all sensitive, but .*: use PolyOptSanitizer or AOptimalSanitizer"),
         (
             AOptimalSanitizer(observer_columns="ill"),
             "column ill is both sensitive and in observer_columns",

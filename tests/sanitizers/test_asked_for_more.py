@@ -8,14 +8,10 @@ import pytest
 from conftest import few_iterations
 
 from skrldp import (
-    JointDistribution,
-    LikelihoodRatioSet,
     PolyOptSanitizer,
-    PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
 )
-from skrldp.sanitizers.warnings import warn_of_weak_sets
 
 # Tables are small here; what is learned from few records is looked at in test_learned_alphabets.py.
 pytestmark = pytest.mark.filterwarnings("ignore:the values of U were learned")
@@ -102,28 +98,3 @@ def test_known_columns_and_two_secrets(observe):
             chances = chances / chances.sum(axis=0)
             most, least = chances.max(axis=secrets), chances.min(axis=secrets)
             assert np.all(most <= np.exp(0.5) * least * (1 + 1e-9))
-
-
-@pytest.mark.parametrize(
-    ("kind", "options", "message"),
-    [
-        (PolyOptSanitizer, {"eps_worst_case": 0.5}, r"eps_worst_case=0.5 must be at least eps=1"),
-        (PolyOptSanitizer, {"observer_columns": [0]}, "sensitive and in observer_columns"),
-        (PolyOptSanitizer, {"observer_columns": ["age"]}, "observer column 'age' not found"),
-    ],
-)  # fmt: skip
-def test_bad_requests_say_how_to_mend_them(kind, options, message):
-    eps = options.pop("eps", 1.0)
-    with pytest.raises(ValueError, match=message):
-        fitted(kind, eps, **options)
-
-
-def test_a_set_of_its_own_is_warned_of():
-    """Each statement's set is made for its own table, which may have rarer cells."""
-    joint = JointDistribution([[400, 300], [200, 500]])
-    rare = JointDistribution([[3] * 10] * 6)
-    enough = LikelihoodRatioSet(radius="asymptotic").fit_set(joint)
-    own = LikelihoodRatioSet(radius="asymptotic").fit_set(rare)
-    warn_of_weak_sets(enough, joint, [(enough, joint)])
-    with pytest.warns(PrivacyLeakWarning, match="60 of 60 cells have fewer than 10"):
-        warn_of_weak_sets(enough, joint, [(own, rare)])

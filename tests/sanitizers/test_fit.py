@@ -28,11 +28,7 @@ COLUMNS = ["ill", "home", "size"]
 CELLS = [(s, h, k) for s in ("no", "yes") for h in ("x", "y") for k in (1, 2)]
 FORMS = {
     "pandas": lambda rows: pd.DataFrame(rows, columns=COLUMNS),
-    "categories": lambda rows: pd.DataFrame(rows, columns=COLUMNS).astype(
-        {"ill": "category", "home": "category"}
-    ),
     "polars": lambda rows: pl.DataFrame(rows, schema=COLUMNS, orient="row"),
-    "pyarrow": lambda rows: pl.DataFrame(rows, schema=COLUMNS, orient="row").to_arrow(),
     "in chunks": lambda rows: pl.concat(
         [pl.DataFrame(part, schema=COLUMNS, orient="row") for part in (rows[:7], rows[7:])],
         rechunk=False,
@@ -87,16 +83,17 @@ SECOND = [[w, s, u] for w in (5, 6, 7) for s in ("left", "right") for u in (0, 1
 
 
 def state(sanitizer):
-    """What is told of a fit: of which table each attribute is."""
+    """The shape of the table that each attribute is of, which is one."""
+    mechanism, n_features = sanitizer.mechanism_, {2: (2, 2), 3: (3, 4)}
     shapes = {
-        "joint_": sanitizer.joint_.counts.shape,
-        "mechanism_": (len(sanitizer.mechanism_.secrets), len(sanitizer.mechanism_.values)),
-        "certificate_": sanitizer.certificate_.distribution.shape,
-        "n_features_in_": {2: (2, 2), 3: (3, 4)}[sanitizer.n_features_in_],
-        "get_feature_names_out": {2: (2, 2), 3: (3, 4)}[len(sanitizer.get_feature_names_out())],
+        sanitizer.joint_.counts.shape,
+        (len(mechanism.secrets), len(mechanism.values)),
+        sanitizer.certificate_.distribution.shape,
+        n_features[sanitizer.n_features_in_],
+        n_features[len(sanitizer.get_feature_names_out())],
     }
-    assert len(set(shapes.values())) == 1, shapes
-    return shapes["joint_"]
+    (shape,) = shapes
+    return shape
 
 
 class Stopped(BaseException):

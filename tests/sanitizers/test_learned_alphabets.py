@@ -18,7 +18,6 @@ import pytest
 from scipy.special import rel_entr
 from scipy.stats import binom, multinomial
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 from skrldp import (
     AOptimalSanitizer,
@@ -170,15 +169,6 @@ def test_rare_values_are_named_with_their_records_and_a_way_out():
     given = IRSanitizer(sensitive="ill", uncertainty=LikelihoodRatioSet(radius=0.01))
     for one in (SRRSanitizer(sensitive="ill"), GRRSanitizer(sensitive="ill"), given):
         assert not one.fit(X).mechanism_.claims.beta
-
-
-def test_a_search_over_folds_warns_once():
-    base = IRSanitizer(sensitive="ill")
-    search = GridSearchCV(base, {"eps": [0.5, 1.0]}, cv=2)
-    shuffled = jobs()[["ill", "job"]].sample(frac=1.0, random_state=0)
-    with pytest.warns(PrivacyLeakWarning, match="'pilot': 16, 'priest': 24") as caught:
-        search.fit(shuffled)
-    assert len(caught) == 1
 
 
 def test_combinations_are_values():
@@ -342,10 +332,6 @@ class Slow(PolyOptSanitizer):
     _design = None
 
 
-class SlowAndSmall(Slow):
-    _most_cells = 7
-
-
 def test_combinations_that_transform_will_refuse_are_told_before_the_design():
     seen = pd.DataFrame({"ill": [0, 1] * 100, "a": [1, 1, 2, 2] * 50, "b": [3, 3, 3, 4] * 50})
     words = "the 3 of 4 combinations of columns 'a', 'b' in the table; `transform` refuses"
@@ -353,8 +339,6 @@ def test_combinations_that_transform_will_refuse_are_told_before_the_design():
         Slow(sensitive="ill").fit(seen)
     with pytest.raises(UserWarning, match=r"values of S .* 3 of 4 .* categories='product'"):
         Slow(sensitive=["a", "b"]).fit(seen)
-    with pytest.raises(UserWarning, match="handle_unknown='infrequent_if_exist' reports them as"):
-        SlowAndSmall(sensitive="ill").fit(seen)
     found = GRRSanitizer(sensitive="ill").fit(seen)  # which takes no time: `transform` says it
     new = pd.DataFrame({"ill": [0], "a": [1], "b": [4]})
     with pytest.raises(ValueError, match=r"categories=.product. to"):

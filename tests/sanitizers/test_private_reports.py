@@ -171,15 +171,13 @@ def test_what_reports_cannot_replace_is_refused(pilot, options, words):
     assert len(str(error.value)) <= 250
 
 
-def test_neither_table_nor_reports_are_refused_for_a_set():
+def test_without_table_and_reports_there_is_no_set():
     with pytest.raises(ValueError, match=r"fit\(reports\)"):
         AOptimalSanitizer(sensitive="ill", categories=ANSWERS).fit()
     with pytest.raises(ValueError, match="categories= must list"):
         GRRSanitizer(sensitive=slice(None)).fit()
-    with pytest.raises(ValueError, match="sample_weight needs"):
-        GRRSanitizer(sensitive=slice(None), categories=ANSWERS).fit(sample_weight=[1])
+    bounds = np.array([[9_000, 0]]), np.array([[8_192, 8_192]])
     with pytest.raises(ValueError, match="contradict each other"):
-        bounds = np.array([[9_000, 0]]), np.array([[8_192, 8_192]])
         BoxSet(*bounds, 0.0, "reports", 0.05, 10, ())
 
 

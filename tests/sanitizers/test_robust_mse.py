@@ -300,16 +300,10 @@ def test_parameters_are_checked(parameters, message):
     "values", [[1.0, None], [False, True], [datetime(2026, 1, day) for day in (1, 2)]], ids=str
 )
 def test_the_default_distance_of_what_is_no_number_is_hamming(values):
-    table = pd.DataFrame({"s": [0, 0, 1, 1], "u": values * 2})
-    found, named = (
-        RobustMSESanitizer(0.1, sensitive=0, time_limit=1e-6, **options).fit(
-            table, sample_weight=[90, 10, 20, 80]
-        )
-        for options in ({}, {"distance": "hamming"})
-    )
-    assert found.distance_ == named.distance_ == "hamming"
-    assert found.mechanism_.to_json() == named.mechanism_.to_json()
-    assert found.distortion_ == named.distortion_ > 0
+    X = pd.DataFrame({"s": [0, 0, 1, 1], "u": values * 2})
+    found = RobustMSESanitizer(0.1, sensitive=0, time_limit=1e-6)
+    assert found.fit(X, sample_weight=[90, 10, 20, 80]).distance_ == "hamming"
+    assert found.distortion_ > 0
 
 
 # --- Reports -------------------------------------------------------------------------------------
