@@ -45,9 +45,9 @@ def run_truth(number, start):
 
 def run_clients(number, start):
     """Compare both clients."""
-    import fuzz
+    import changed_texts
 
-    different = fuzz.compare(number, start)
+    different = changed_texts.compare(number, start)
     print(f"clients: {number:,} texts, {len(different)} differences", *different[:5], sep="\n")
     return len(different)
 

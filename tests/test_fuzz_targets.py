@@ -36,7 +36,6 @@ def test_a_target_runs(name):
 
 
 CROSSED = [
-    [("mechanism", "NURP"), ("unknown", "other"), ("set", "order 1")],
     [("mechanism", "GRR"), ("table", "polars lazy"), ("values", "missing")],
     [("mechanism", "AOptimal"), ("blocks", "bins"), ("sensitive", "all columns")],
 ]
@@ -118,8 +117,3 @@ def test_a_false_claim_of_certify_or_a_checker_is_found(fitted, monkeypatch):
 
 def _proof(sanitizer):
     return pairs_proofs.counts_to_json(sanitizer.joint_), sanitizer.certificate_.witness()
-
-
-def test_options_that_exclude_each_other_are_refused():
-    chosen = [("known", "one column"), ("unknown", "other")]
-    assert pairs.check(pairs.make_case(chosen, np.random.default_rng(3))) == "refused"

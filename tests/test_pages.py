@@ -9,13 +9,10 @@ import pandas as pd
 import pytest
 
 from skrldp import (
-    AllDistributions,
     FrequencyEstimator,
     GRRSanitizer,
     JointDistribution,
-    LikelihoodRatioSet,
     Mechanism,
-    PolyOptSanitizer,
     RenyiBall,
     audit,
     certify,
@@ -57,27 +54,16 @@ def results():
     grr = GRRSanitizer(1.0, random_state=0, sensitive=0).fit(X, sample_weight=COUNTS)
     mechanism = grr.mechanism_.named(None, [(BAD, True), ("visits & more", False)])
     estimator = FrequencyEstimator(mechanism).fit(range(6), sample_weight=COUNTS)
-    lower = LikelihoodRatioSet(region="lower")
-    blind = PolyOptSanitizer(1.0, uncertainty=lower, observe="nonsensitive", sensitive=0)
     joint, uniform = JointDistribution([[7, 10], [26, 57]]), np.full((2, 4), 0.5)
     return {
         "Mechanism": (mechanism, [BAD, "visits & more", "<b>", "matrix", "all distributions"]),
-        "Mechanism of U alone": (
-            blind.fit(X, sample_weight=COUNTS).mechanism_,
-            ["U alone", "A distributions whose"],
-        ),
         "Mechanism without names or claims": (
             Mechanism.from_matrix(uniform, "ab", (1, 2)),
             ["claimed nothing", "no column has a name"],
         ),
         "share of U": (estimator.marginal("visits & more"), ["often", "210 reports", "<b>"]),
-        "share of cells": (estimator.marginal(), [f"{BAD} often", f"{BAD} visits & more"]),
         "Certificate": (grr.certificate_, ["eps <= ", "all distributions", "2 secrets"]),
         "Certificate of a ball": (certify(uniform, RenyiBall(), joint), ["0.07524", "alpha = 2"]),
-        "Certificate of all distributions": (
-            certify(uniform, AllDistributions(), joint),
-            ["eps <= 0", "0 nats, at the worst distribution"],
-        ),
         "Audit": (audit(grr, n=2_000, random_state=0), ["FAULT: reports are repeatable"]),
         "Privacy report": (privacy_report(grr), ["proved", "Claims", "Notes"]),
     }
@@ -91,24 +77,6 @@ def test_pages_are_well_formed_and_contain_the_facts(results):
         for phrase in phrases:
             assert phrase in reader.words, kind
         assert len(repr(result)) < 400 or kind == "Privacy report" or "share" in kind
-
-
-def test_long_tables_are_cut():
-    mechanism = Mechanism.from_blocks((0.5, 0.5 / 99, 0.0, 0.0), ("s",), range(100))
-    estimator = FrequencyEstimator(mechanism, encode="symbol")
-    words = Reader(
-        estimator.fit(range(100), sample_weight=[50] * 100).marginal()._repr_html_()
-    ).words
-    assert "… and 80 more" in words and "s 19 " in words and "s 20 " not in words
-    text = mechanism._repr_html_()
-    assert "(and 92 more)" in text and "four weights, integers over 2^53" in text
-
-
-def test_unknown_standard_errors_are_left_empty():
-    half = np.array([[0.75, 0.25], [0.25, 0.75]])
-    mechanism = Mechanism.from_matrix(np.hstack([half, half]), ["no", "yes"], [0, 1])
-    estimate = FrequencyEstimator(mechanism).fit([0, 1] * 3).marginal(part="sensitive")
-    assert estimate._repr_html_().count("></td>") == 2
 
 
 def test_every_part_of_a_page_is_escaped():

@@ -49,22 +49,20 @@ def test_the_block_is_the_person_s_whatever_the_record():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="does not know a value"):
-        reporter()(TABLE.assign(job="z"))
-    with pytest.raises(ValueError, match="more than one row"):
-        reporter()(pd.concat([TABLE, TABLE.iloc[:1]]))
-    with pytest.raises(ValueError, match="one column 'home'"):
-        reporter()(TABLE.drop(columns="home"))
-    with pytest.raises(ValueError, match="different names"):
-        reporter(keep=["block"])
-    with pytest.raises(ValueError, match="would itself leave"):
-        reporter(keep=["age"])
-    for kind in (batches.Reporter, batches.LedgerReporter):
-        with pytest.raises(ValueError, match=r"got Manifest, .* use BlockReporter"):
-            kind(MANIFEST.to_json(), id="person", key=bytes(range(32)))
-    with pytest.raises(TypeError, match=r"got Manifest, .* use BlockReporter"):
-        batches.Reporter(MANIFEST, id="person", key=bytes(range(32)))
-    with pytest.raises(TypeError, match=r"must be a Manifest .* use Reporter"):
-        batches.BlockReporter(MANIFEST.mechanisms[0], id="person", key=bytes(range(32)))
-    with pytest.raises(ValueError, match=r"must be a Manifest .* use Reporter"):
-        batches.BlockReporter(MANIFEST.mechanisms[0].to_json(), id="person", key=bytes(range(32)))
+    for wrong, message in (
+        (TABLE.assign(job="z"), "does not know a value"),
+        (pd.concat([TABLE, TABLE.iloc[:1]]), "more than one row"),
+        (TABLE.drop(columns="home"), "one column 'home'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            reporter()(wrong)
+    for keep, message in ((["block"], "different names"), (["age"], "would itself leave")):
+        with pytest.raises(ValueError, match=message):
+            reporter(keep=keep)
+    for kind, text, message in (
+        (batches.Reporter, MANIFEST.to_json(), r"got Manifest, .* use BlockReporter"),
+        (batches.LedgerReporter, MANIFEST.to_json(), r"got Manifest, .* use BlockReporter"),
+        (batches.BlockReporter, MANIFEST.mechanisms[0].to_json(), r"a Manifest .* use Reporter"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kind(text, id="person", key=bytes(range(32)))

@@ -43,16 +43,12 @@ def boxed(storage):
 
 COLUMNS_WITH_MORE = {
     "a type of one's own": lambda: boxed(pa.array(["a", None, SECRET]).slice(0, 2)),
-    "dictionary of a dictionary": lambda: pa.DictionaryArray.from_arrays(
-        pa.array([0, 1]), dictionary_of_all()
-    ),
     "dictionary": dictionary_of_all,
     "views in a dictionary": lambda: pa.DictionaryArray.from_arrays(
         pa.array([0, 2]), pa.array(["a", SECRET, "b"]).cast("string_view")
     ),
     "views": lambda: pa.array(["a", "b", SECRET]).cast("string_view").slice(0, 2),
     "beneath missing": beneath_missing,
-    "slice": lambda: pa.array(["a", None, SECRET]).slice(0, 2),
     "slice of texts": lambda: pa.array([SECRET, "a", "b", SECRET]).slice(1, 2),
     "slice of numbers": lambda: pa.array([1, 2, int.from_bytes(b"SECRETSE", "little")]).slice(0, 2),
 }
@@ -110,7 +106,6 @@ def test_ids_leave_without_the_ids_of_other_rows():
 
 
 TYPES_WITH_MORE = {
-    "category": lambda: pd.Series(["a", SECRET, "b"], dtype="category"),
     "ordered": lambda: pd.Series(
         pd.Categorical(["a", SECRET, "b"], ["b", SECRET, "a"], ordered=True)
     ),

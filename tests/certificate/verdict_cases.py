@@ -14,11 +14,12 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE), str(HERE.parent / "client")]
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT), str(HERE.parent), str(HERE), str(ROOT / "fuzz")]
 
+from changed_texts import of_structure, of_text  # noqa: E402
 from fuzz_verify import as_before, bound_together, changed  # noqa: E402
 
-from fuzz import of_structure, of_text  # noqa: E402
 from skrldp.certificate import verify  # noqa: E402
 
 VECTORS = HERE / "vectors" / "verdicts.json"

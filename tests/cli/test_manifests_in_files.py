@@ -44,7 +44,6 @@ def ready(folder):
 @pytest.mark.parametrize(
     ("options", "parameters"),
     [
-        (("--blocks", "pairs"), {"blocks": "pairs"}),
         (("--blocks", "age, job", "--blocks", '"home"'), {"blocks": [["age", "job"], ["home"]]}),
         (
             ("--blocks", "singles", "--bins", "age=-inf,0.5,3"),
@@ -71,10 +70,8 @@ def test_designs_that_are_refused(call, ready):
     for options, message in (
         (("--blocks", "age,job"), "no block has the columns ['home']"),
         (("--blocks", ""), '--blocks is "singles" or "pairs", once, or columns'),
-        (("--blocks", "pairs", "--blocks", "singles"), '--blocks is "singles" or "pairs", once'),
         (("--blocks", "pairs", "--target", "age"), "--target is for one mechanism"),
         (("--bins", "age"), "--bins age: give a column and numbers"),
-        (("--bins", "age=1,0"), "at least three increasing numbers"),
         (("--knots", "age=1,x"), "--knots age=1,x: give a column and numbers"),
         (("--knots", "ill=0,1"), "'ill' that is not a number"),
     ):

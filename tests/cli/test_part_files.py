@@ -89,17 +89,6 @@ def test_a_signal_in_an_import_ends_the_command(ready):
     assert not (ready / "out.csv").exists()
 
 
-def test_a_signal_while_the_file_is_made_leaves_nothing(folder, monkeypatch):
-    def interrupted():
-        assert len(parts(folder)) == 1
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("skrldp.cli._files.heed_signals", interrupted)
-    with pytest.raises(KeyboardInterrupt), new_file("out"):
-        pass
-    assert os.listdir(folder) == []
-
-
 def test_what_is_to_outlive_its_terminal_does(ready):
     """As nohup asks: the signal stays ignored."""
     process = started(ready, "nohup")

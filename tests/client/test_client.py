@@ -8,7 +8,6 @@ import datetime
 import math
 import subprocess
 import sys
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +16,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from client_records import FORMS, KEY, ROWS, blind, by_name, dense, rows_of
-from conftest import ROOT, few_iterations
+from conftest import ROOT
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from skrldp import LikelihoodRatioSet, Mechanism, PolyOptSanitizer, PrivacyLeakWarning
+from skrldp import Mechanism
 from skrldp.client import load
 from skrldp.design.closed_form import grr
 from skrldp.sampling.random_bits import RandomStream
@@ -185,38 +184,6 @@ def test_nothing_in_nothing_out(form):
         client = load(FORMS[form]().to_json(), permanent_key=key)
         for records in ([], np.empty((0, 3)), pd.DataFrame(columns=["age", "ill", "size"])):
             assert client.report_many(records, ids=ids).shape == (0,)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("observe", "n_sensitive"), [("all", 2), ("nonsensitive", 1)])
-def test_from_fit_to_report(observe, n_sensitive):
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(
-        {
-            "ill": rng.random(400) < 0.3,
-            "sex": np.array(["f", "m"])[rng.integers(0, 2, 400)],
-            "visits": rng.integers(0, 3, 400),
-        }
-    )
-    sanitizer = PolyOptSanitizer(
-        1.0,
-        sensitive=list(range(n_sensitive)),
-        observe=observe,
-        uncertainty=LikelihoodRatioSet(region="lower"),
-        random_state=7,
-    )
-    with few_iterations(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)
-        sanitizer.fit(frame)
-    mechanism = sanitizer.mechanism_
-    expected = np.ravel(sanitizer.set_output(transform="default").transform(frame))
-    client = load(mechanism.to_json(), random_state=7)
-    assert client.digest == mechanism.digest
-    assert client.claims == mechanism.claims and client.eps == sanitizer.certificate_.eps
-    for part in ("secrets", "values", "symbols", "columns"):
-        assert getattr(client, part) == getattr(mechanism, part)
-    assert client.observe == observe
-    np.testing.assert_array_equal(client.report_many(frame), expected)
 
 
 class Sealed(dict):

@@ -8,7 +8,8 @@ added there by hand; ``python tests/client/vectors.py`` then writes Python's ans
 * ``manifests.json``: the same of manifests, whose reports are pairs of a block and a number.
 * ``refused.json``: texts that are neither, and what Python says of each.
 * ``mutants.json``: texts that differ from a base (its number, the characters kept before and
-  behind, what is new), and their digests; null where they are refused. From a run of ``fuzz.py``.
+  behind, what is new), and their digests; null where they are refused. From a run of
+  ``fuzz/changed_texts.py``.
 
 What JSON lacks is written as an object of one key: ``{"int": digits}``, ``{"float": "nan"}``, and
 for ids ``{"bytes": hexadecimal}``. Refused texts are lists of pieces and how often each comes.

@@ -1,4 +1,4 @@
-"""The experiments of Entropy section 8 on a few tables: what they promise, and the cache.
+"""The experiments of Entropy section 8 on a few tables: what the designs promise.
 
 Every seed is fixed, so nothing here fails by chance.
 """
@@ -6,7 +6,6 @@ Every seed is fixed, so nothing here fails by chance.
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import ROOT
 
@@ -16,49 +15,6 @@ import entropy_section_8 as entropy
 from entropy_section_8 import Cache, Task, run
 
 pytestmark = pytest.mark.slow
-CHEAP = [
-    Task("synthetic", (2, 5), method, 0.75, instance=i)
-    for i in (0, 1)
-    for method in ("SRR", "IR", "GRR")
-]
-
-
-def quick(tasks, **options):
-    return run(tasks, progress=False, **options).drop(columns="seconds")
-
-
-class Stop(BaseException):
-    pass
-
-
-def interrupted_after(monkeypatch, count):
-    """Let `measure` be called that often, then stop the run; return the tasks it was called for."""
-    measure, called = entropy.measure, []
-
-    def stopping(task, adult=None):
-        if len(called) == count:
-            raise Stop
-        called.append(task)
-        return measure(task, adult)
-
-    monkeypatch.setattr(entropy, "measure", stopping)
-    return called
-
-
-def test_a_run_that_was_interrupted_goes_on(tmp_path, monkeypatch):
-    expected = quick(CHEAP)
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        interrupted_after(patch, 4)
-        quick(CHEAP, cache=tmp_path)
-    (path,) = tmp_path.iterdir()
-    assert len(path.read_text("utf-8").splitlines()) == 4
-    called = interrupted_after(monkeypatch, len(CHEAP))
-    pd.testing.assert_frame_equal(quick(CHEAP, cache=tmp_path), expected)
-    assert called == CHEAP[4:]
-    known = quick([*CHEAP, Task("synthetic", (2, 5), "NR", 0.75)], cache=tmp_path, compute=False)
-    pd.testing.assert_frame_equal(known, expected)
-    pd.testing.assert_frame_equal(quick(CHEAP, cache=tmp_path), expected)
-    assert called == CHEAP[4:]  # all was known
 
 
 @pytest.fixture(scope="module")
@@ -129,31 +85,3 @@ def test_distributions_and_counts_are_drawn_as_they_should_be():
     assert distributions.var(axis=0).mean() == pytest.approx(0.015, rel=0.1)
     assert np.all(counts.sum(axis=1) == 32_561)
     assert np.abs(counts / 32_561 - distributions).max() < 0.02
-
-
-def rows(method, nmi, **more):
-    return [
-        {**vars(Task("synthetic", (2, 5), method, 1.5, instance=i)), "nmi": value}
-        | {name: values[i] for name, values in more.items()}
-        for i, value in enumerate(nmi)
-    ]
-
-
-def as_designs(designs):
-    return pd.DataFrame(designs, columns=entropy.frame_of([]).columns)
-
-
-def test_means_and_gains_by_hand():
-    frame = entropy.curves_of(
-        as_designs(rows("PolyOpt", [0.2, 0.3, 0.7]) + rows("joint", [0.25, 0.37]))
-    ).set_index("method")
-    assert frame["mean"].tolist() == pytest.approx([0.4, 0.31])
-    assert frame["se"]["PolyOpt"] == pytest.approx(np.std([0.2, 0.3, 0.7], ddof=1) / np.sqrt(3))
-    assert frame.loc["joint", ["gain", "gain_se", "level"]].tolist() == pytest.approx(
-        [0.06, 0.01, 0.46]
-    )
-    assert frame["level"]["PolyOpt"] == frame["mean"]["PolyOpt"]
-    assert frame["count"].tolist() == [3, 2]
-
-
-# -- Adult ----------------------------------------------------------------------------------------

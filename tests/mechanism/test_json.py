@@ -242,22 +242,6 @@ def test_negative_weights_are_not_written():
         damaged.to_json()
 
 
-@pytest.mark.parametrize("unit", ["D", "us", "ns"])
-def test_moments_of_numpy_are_moments(unit):
-    """NumPy itself makes whole numbers of moments in nanoseconds."""
-    days = np.array(["2020-01-01", "2020-01-02"], f"M8[{unit}]")
-    steps = np.array([1, 2], "m8[h]").astype(f"m8[{'s' if unit == 'D' else unit}]")
-    moments = (datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2))
-    hours = (datetime.timedelta(hours=1), datetime.timedelta(hours=2))
-    dense = Mechanism.from_matrix(np.eye(4), days, steps, symbols=[*days, *steps])
-    block = Mechanism.from_blocks((0.25,) * 4, days, steps)
-    for mechanism in (dense, dense.named([*steps, *days], []), block):
-        assert (mechanism.secrets, mechanism.values) == (moments, hours)
-        again = Mechanism.from_json(mechanism.to_json())
-        assert (again.secrets, again.values) == (moments, hours)
-        assert again.symbols == mechanism.symbols
-
-
 def test_names_of_another_number_are_refused_at_once():
     three = ("a", "b", "c")
     for make in (

@@ -90,16 +90,6 @@ def test_the_whole_leaks_what_the_worst_block_leaks(seed):
     assert MANIFEST.leakage(frame, joint.ravel()) == pytest.approx(leakage, rel=1e-9)
 
 
-def test_leakage_is_of_known_records_with_weights():
-    first = [column[0] for column in (MANIFEST.secrets, *MANIFEST.categories.values())]
-    table = pd.DataFrame([first] * 2, columns=[name for name, _ in MANIFEST.columns])
-    for weights, message in (([1.0, -1.0], "2 numbers >= 0"), ([0.0, 0.0], "not all 0")):
-        with pytest.raises(ValueError, match=message):
-            MANIFEST.leakage(table, weights)
-    with pytest.raises(ValueError, match="column 'age' has a value unseen in fit"):
-        MANIFEST.leakage(table.assign(age=9))
-
-
 def test_bounds_of_several_reports():
     assert MANIFEST.claims.bound_of(1) == MANIFEST.eps
     bound = max(one.claims.eps_worst_case for one in MANIFEST.mechanisms)

@@ -31,7 +31,7 @@ from queue import SimpleQueue
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("mutants.toml")
 COPIED = (
-    *("skrldp", "tests", "docs", "examples", "benchmarks", "javascript"),
+    *("skrldp", "tests", "docs", "examples", "benchmarks", "fuzz", "javascript"),
     *("pyproject.toml", "README.md", "CONTRIBUTING.md"),
 )
 KEYS = {"file", "code", "mutated", "tests", "harmless"}

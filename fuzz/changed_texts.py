@@ -1,6 +1,6 @@
 """Changed mechanisms and manifests: both clients must accept them with one digest, or refuse.
 
-``python tests/client/fuzz.py --number 20000 --seed 1`` compares Python with Node, and prints the
+``python fuzz/changed_texts.py --number 20000 --seed 1`` compares Python with Node, and prints the
 texts about which they differ. A small run is kept in ``tests/client/vectors/mutants.json``, with
 the bases that are changed.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "tests" / "client")]
 
 from vectors import digest_of, read  # noqa: E402
 
@@ -194,7 +194,7 @@ def compare(number: int, seed: int) -> list[tuple[str, str | None, str | None]]:
     """Return the texts about which Python and Node differ, with both verdicts."""
     texts = [text for _, text in mutants(number, seed)]
     answers = subprocess.run(
-        ["node", str(HERE / "verdicts.mjs")],
+        ["node", str(HERE / "changed_texts.mjs")],
         input="".join(json.dumps(text) + "\n" for text in texts),
         capture_output=True,
         text=True,

@@ -1,7 +1,7 @@
-/** For fuzz.py: reads a text a line, as JSON, and writes the digest of each; null if it is refused. */
+/** For changed_texts.py: reads a text a line, as JSON, and writes the digest of each; null if it is refused. */
 import { readFileSync } from "node:fs";
 
-import { load } from "../../javascript/skrldp.js";
+import { load } from "../javascript/skrldp.js";
 
 const found = [];
 for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {

@@ -1,6 +1,6 @@
 """Take the documentation's pictures of the web survey, docs/images/web_survey_*.png.
 
-python tests/browser/pictures.py          (in the environment of make test-browser)
+python docs/web_survey_pictures.py        (in the environment of make test-browser)
 """
 
 import datetime as dt
@@ -8,9 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import survey_site
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests" / "browser"))
 
-ROOT = Path(__file__).resolve().parents[2]
+import survey_site  # noqa: E402
+
 VIEW = {"viewport": {"width": 640, "height": 800}, "color_scheme": "light"}
 ANSWERS = {
     "age": 47,
