@@ -327,9 +327,9 @@ def numbers_of_cells(
         category = (means or {}).get(category, category)
         if category is not None and not isinstance(category, Real):
             raise ValueError(
-                f"column {group.name[0]!r} is not numeric: it has the category {category!r}. "
-                "A mean is of numbers: give the column Knots or Bins in categories=. "
-                "(Quantiles of ordered categories need their `order`.)"
+                f"column {group.name[0]!r} is not numeric: it has the category {category!r}. For "
+                "shares, use marginal(). Means need booleans or numbers (Knots or Bins in "
+                "categories=), and quantiles of ordered categories need their `order`."
             )
         numbers.append(np.nan if category is None else float(category))
     cells = np.array(numbers)[group.labels]
