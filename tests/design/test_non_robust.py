@@ -11,7 +11,7 @@ from skrldp.certificate import release
 from skrldp.design.closed_form import grr
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.mutual_information import Information, information_bound
+from skrldp.design.mutual_information import information_bound
 from skrldp.design.non_robust import coupled
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.exceptions import SolverError
@@ -106,30 +106,6 @@ def test_coupling(seed, n_secrets, n_values, eps):
     assert (table > 0).sum(axis=2).max() == 1  # the report and s tell u
     given_s = np.einsum("ysu,su->ys", table, conditionals)
     assert np.all(given_s.max(axis=1) <= np.exp(eps) * given_s.min(axis=1) * (1 + 1e-9) + 1e-14)
-
-
-def test_what_nobody_has():
-    """Cells without records are reported, and so are secrets without any, at no price."""
-    counts = np.array([[30, 0, 10], [0, 0, 0], [5, 5, 50], [0, 40, 0]])
-    promise = promise_of(counts, 0.8)
-    found = best(promise)
-    np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-12)
-    assert_kept(found, promise)
-    without = best(promise_of(counts[[0, 2, 3]], 0.8))
-    assert found.objective == pytest.approx(without.objective, rel=1e-9)
-
-
-def test_smoothing(cdd):
-    """As good as all vertices at the public distribution, nearly so at a smoothed one."""
-    counts = draw(0, (3, 3), n=60)
-    assert (counts == 0).any() and counts.sum(axis=1).all()
-    promise = promise_of(counts, 1.0)
-    smoothed = Information(promise.joint.smoothed(0.5).ravel())
-    found = best(promise, criterion=smoothed)
-    listed = best(promise, criterion=smoothed, solver="vertices")
-    assert smoothed.value(found.matrix) == pytest.approx(smoothed.value(listed.matrix), rel=2e-3)
-    assert found.objective >= listed.objective * (1.0 - 1e-9)
-    assert_kept(found, promise)
 
 
 @pytest.mark.slow

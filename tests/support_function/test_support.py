@@ -1,8 +1,8 @@
 """The worst distribution of a ball, by routes that share nothing with the module.
 
-(a) a direct convex solve, (b) random distributions on the ball's boundary, (c) the dual expressions
-of MATH section 4 with both multipliers, which the module eliminates one of, and (d) the
-distributions that it hands out, completed to joint distributions.
+(a) a direct convex solve, (b) random distributions on the ball's boundary, and (c) the
+distributions that it hands out, completed to joint distributions: they are in the ball and attain
+the bound.
 """
 
 import numpy as np
@@ -20,7 +20,6 @@ from conftest import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 
 from skrldp.support_function import (
     divergence,
@@ -132,68 +131,6 @@ def convex_power_solve(q, p, weight, alpha, radius):
     return optimum(problem)
 
 
-# (c) The dual expressions with both multipliers
-
-
-def phi(tau, q, p, kappa, alpha):
-    """Upper bounds of max R.q - eta cost(R) at multipliers lam = max q + tau (MATH section 4)."""
-    seen = p > 0
-    slack, p = np.asarray(tau)[..., None] + (q.max() - q[seen]), p[seen]
-    lam = q.max() + np.asarray(tau)
-    if alpha == 1.0:
-        return lam - kappa + kappa * (np.log(kappa / slack) @ p)
-    if alpha > 1.0:
-        theta = (alpha - 1.0) / alpha
-        mean = slack**theta @ p
-        return lam + kappa - (1 + 1 / theta) * (theta * kappa * mean) ** (1 / (1 + theta))
-    power = (1.0 - alpha) / alpha
-    mean = slack**-power @ p
-    with np.errstate(over="ignore"):
-        return lam - kappa + (1 / power - 1) * (power * kappa * mean) ** (1 / (1 - power))
-
-
-def least_phi(q, p, kappa, alpha):
-    """The least over the multiplier: it is convex there, so ever finer grids close in on it."""
-    low, high = -60.0, 30.0
-    for _ in range(9):
-        grid = np.linspace(low, high, 41)
-        values = phi(np.exp(grid), q, p, kappa, alpha)
-        best = int(values.argmin())
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 40)]
-    return values.min()
-
-
-def least_dual(q, joint, alpha, radius):
-    """The least of the dual expressions over all multipliers: the true maximum."""
-    p, weight = parts(joint, len(q))
-
-    def value(log_eta):
-        eta = np.exp(log_eta)
-        terms = [least_phi(q[i], p[i], eta * weight[i], alpha) for i in range(len(q))]
-        return sum(terms) + eta * budget(alpha, radius)
-
-    return minimize_scalar(value, bounds=(-45.0, 15.0), options={"xatol": 1e-9}).fun
-
-
-@pytest.mark.parametrize(
-    ("alpha", "families", "radius"),
-    pairwise([0.55, 0.7, 0.9, 1.0, 1.1, 2.0, 4.0], [1, 2], [0.003, 0.08, 0.9]),
-)
-def test_is_the_least_of_the_dual_expressions(alpha, families, radius):
-    rng = np.random.default_rng(3)
-    joint, q = instance(7, families, 4, zeros=radius == 0.08)
-    p, weight = parts(joint, families)
-    bound = solve(q, joint, alpha, radius)
-
-    for _ in range(30):
-        eta, tau = np.exp(rng.normal(scale=3.0)), np.exp(rng.normal(scale=3.0, size=(families, 99)))
-        terms = [phi(tau[i], q[i], p[i], eta * weight[i], alpha) for i in range(families)]
-        assert sum(terms).min() + eta * budget(alpha, radius) >= bound - 1e-12
-    best = least_dual(q, joint, alpha, radius)
-    assert best == pytest.approx(bound, abs=2e-9)
-    assert best >= bound - 1e-10  # the module adds its rounding
-
-
 @pytest.mark.parametrize(
     ("alpha", "radius"), [(0.501, 0.03), (0.51, 1e-3), (0.51, 0.4), (0.55, 0.03), (0.6, 0.4)]
 )
@@ -205,11 +142,13 @@ def test_zero_cells_of_small_secrets_near_one_half(alpha, radius):
         joint /= joint.sum()
         bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
         near = 5e-3 if alpha < 0.505 else 1e-6
-        assert bound == pytest.approx(least_dual(q, joint, alpha, radius), abs=near)
         assert (distributions * q).sum() == pytest.approx(bound, abs=near)
+        p, weight = parts(joint, 2)
+        used = (weight * cost(p, distributions, alpha)).sum()
+        assert used <= budget(alpha, radius) * (1 + 1e-9)
 
 
-# (d) The distributions handed out
+# (c) The distributions handed out
 
 
 @pytest.mark.slow
@@ -303,28 +242,17 @@ def test_divergence_is_entropy_21():
         centre, distribution = rng.dirichlet(np.ones(6), size=2)
         centre[2] = 0.0
         centre /= centre.sum()
-        assert divergence(centre, distribution, alpha) == pytest.approx(
-            renyi(centre, distribution, alpha)
-        )
+        expected = renyi(centre, distribution, alpha)
+        assert divergence(centre, distribution, alpha) == pytest.approx(expected)
         assert divergence(centre, centre, alpha) == pytest.approx(0.0, abs=1e-15)
         distribution[0] = 0.0
         distribution /= distribution.sum()
-        missing = divergence(centre, distribution, alpha)
-        assert (
-            np.isinf(missing)
-            if alpha >= 1
-            else missing == pytest.approx(renyi(centre, distribution, alpha))
-        )
-        apart = divergence(np.array([1.0, 0.0]), np.array([0.0, 1.0]), alpha)
-        assert np.isinf(apart)
-    # 0.0281 of Entropy Example 1
-    example = np.array([[0.07, 0.10], [0.26, 0.57]])
-    assert divergence(example, np.array([[0.1, 0.1], [0.2, 0.6]]), 2.0) == pytest.approx(
-        0.0281, abs=5e-5
-    )
+        expected = renyi(centre, distribution, alpha) if alpha < 1.0 else np.inf
+        assert divergence(centre, distribution, alpha) == pytest.approx(expected)
+        assert np.isinf(divergence(*np.eye(2), alpha))  # apart
 
 
-# (e) The corners
+# (d) The corners
 
 
 def test_powers_of_any_size():
@@ -350,33 +278,6 @@ def test_what_needs_no_search(alpha, radius):
     bound, distributions = solve(q, joint, alpha, radius, conditionals=True)
     assert bound == pytest.approx(solve(q[:1], joint, alpha, radius) - 0.7, abs=3e-8)
     assert (distributions * q).sum() == pytest.approx(bound, abs=1e-7)
-
-
-@pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0, 3.0])
-def test_mass_goes_to_zero_cells(alpha):
-    """All public mass on the cell of value 0; the most that can leave it is 1 - exp(-B_s)."""
-    weight, radius = np.array([[0.4]]), 0.2
-    q, p = np.array([[[1.0, 0.0]]]), np.array([[[0.0, 1.0]]])
-    if alpha == 1.0:
-        own = radius / 0.4
-    else:
-        theta = (alpha - 1.0) / alpha
-        own = np.log((np.exp(theta * radius) - 0.6) / 0.4) / theta
-    found = support(q, p, weight, alpha, radius)
-    assert found.bound[0] == pytest.approx(-np.expm1(-own), abs=1e-9)
-    distributions = worst_conditionals(q, p, weight, alpha, radius, found.slack)
-    assert distributions[0, 0, 0] == pytest.approx(-np.expm1(-own), abs=1e-9)
-
-
-@pytest.mark.parametrize("families", [1, 2])
-@pytest.mark.parametrize("gap", [1e-4, 1e-8])
-def test_continuous_at_alpha_one(families, gap):
-    for seed in range(8):
-        joint, q = instance(seed, families, 5, zeros=seed % 2 == 0)
-        for radius in (1e-5, 0.03, 1.0):
-            at_one = solve(q, joint, 1.0, radius)
-            for alpha in (1.0 - gap, 1.0 + gap):
-                assert solve(q, joint, alpha, radius) == pytest.approx(at_one, abs=2 * gap + 1e-9)
 
 
 @pytest.mark.slow

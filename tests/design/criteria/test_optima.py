@@ -1,17 +1,24 @@
-"""Optima by every criterion: all solvers against enumerated vertices, and formulas."""
+"""Optima by every criterion: all solvers against cones, enumerated vertices and formulas."""
+
+import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
+from conftest import optimum
 
-from skrldp import JointDistribution, RenyiBall
+from skrldp import AOptimalSanitizer, JointDistribution, RenyiBall
+from skrldp.design import a_optimality as mixture_module
 from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.mutual_information import Information
 from skrldp.design.pricers import set_indicators
+from skrldp.design.vertices import _vertices, facets
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.targets import Mean
 
 JOINT = JointDistribution([[90, 40, 310], [400, 250, 140]])
 PUBLIC = JOINT.probabilities.ravel()
@@ -53,3 +60,73 @@ def test_sets_of_values_estimate_many_values_well():
     told = q + share * (0.5 - q)
     encoded = 12.0 * told * (1.0 - told) / (0.5 - q) ** 2
     assert -mixture.solve().value < encoded
+
+
+CATEGORIES = {"sex": ["f", "m"], "school": ["a", "b", "c"], "hours": [20, 40]}
+COUNTS = [400, 300, 100, 200, 500, 300, 150, 500, 350, 100, 400, 700]
+
+
+def least_variance(rows, distribution, function):
+    """Minimise the variance of an unbiased estimate over its values and the mechanism.
+
+    With weights θ and estimates w / θ of the reports this is Σ (v·π) w² / θ, where Σ w v is the
+    function: a second-order cone program, without an information matrix.
+    """
+    cp = pytest.importorskip("cvxpy")
+    theta, most, told = (cp.Variable(len(rows)) for _ in range(3))
+    scaled = cp.multiply(2.0 * np.sqrt(rows @ distribution), told)
+    cones = cp.SOC(theta + most, cp.vstack([scaled, theta - most]), axis=0)
+    constraints = [rows.T @ theta == 1, rows.T @ told == function, cones]
+    found = optimum(cp.Problem(cp.Minimize(cp.sum(most)), constraints))
+    return found - (function @ distribution) ** 2
+
+
+@pytest.mark.parametrize(("n_values", "radius"), [(2, 0.0), (3, np.inf)])
+def test_one_function_is_estimated_as_well_as_can_be(n_values, radius, cdd):
+    rng = np.random.default_rng(n_values)
+    counts = rng.multinomial(3000, rng.dirichlet(np.full(2 * n_values, 2.0))) + 5
+    joint = JointDistribution(counts.reshape(2, n_values))
+    region = privacy_region(joint, RenyiSet(2.0, radius), region="lower" if radius else "joint")
+    requirements = Requirements.of(region, 1.0)
+    distribution = joint.probabilities.ravel()
+    function = rng.normal(size=2 * n_values)
+    least = least_variance(_vertices(facets(requirements)), distribution, function)
+    problem = CriterionProblem(joint, Variance(distribution, function[None]))
+    for solver in ("vertices", "auto"):
+        found = solve(problem, requirements, solver=solver)
+        assert found.objective == pytest.approx(least, rel=2e-3)
+        assert found.bound <= least * (1.0 + 1e-6)
+        assert found.objective >= least * (1.0 - 1e-6)
+        if solver == "vertices":
+            assert found.bound == pytest.approx(least, rel=1e-3)
+
+
+def test_a_target_of_one_function_is_designed_for():
+    cells = pd.DataFrame(itertools.product(*CATEGORIES.values()), columns=list(CATEGORIES))
+    sanitizer = AOptimalSanitizer(
+        1.0, targets=Mean("hours"), sensitive="sex", categories=CATEGORIES, tol=1e-2
+    )
+    sanitizer.fit(cells, sample_weight=COUNTS)
+    assert sanitizer.certificate_.holds(1.0)
+    solution = sanitizer.solution_
+    assert solution.bound <= solution.objective * (1.0 + 1e-9)
+    assert sanitizer.variances_ == pytest.approx(solution.objective, rel=1e-2)
+
+
+def test_what_is_added_for_all_cells_is_little_and_never_in_the_bound(monkeypatch):
+    """Two reports tell the sum of the first two cells, and nothing else."""
+    distribution = np.array([0.2, 0.3, 0.5])
+    function = np.array([1.0, 1.0, 0.0])
+    rows = np.array([[3.0, 3.0, 1.0], [1.0, 1.0, 3.0], [1.0, 1.0, 1.0], [1.1, 1.0, 1.0]])
+    mixture = Variance(distribution, function[None]).master(np.concatenate([rows, 1.0 + np.eye(3)]))
+    good, fails = mixture_module._Point.good, iter([True, True])
+    rarely = property(lambda point: not next(fails, False) and good.fget(point))
+    monkeypatch.setattr(mixture_module._Point, "good", rarely)
+    found = mixture.solve()
+    assert 0.0 < mixture.added <= 1e-3
+    p = 3.0 / 4.0  # of Warner's randomised response
+    told = 0.5 * p + 0.5 * (1.0 - p)
+    least = told * (1.0 - told) / (2.0 * p - 1.0) ** 2
+    bound = -mixture.at_most(mixture.rows, found.value)
+    assert least * (1.0 - 1e-3) <= bound <= least * (1.0 + 1e-8)
+    assert bound < -found.value

@@ -1,4 +1,4 @@
-"""NUNP, NURP, RUNP and RURP: reference values by two routes, relations, and what stops a search."""
+"""NUNP, NURP, RUNP and RURP: references by three routes, relations, what stops a search."""
 
 import itertools
 
@@ -21,9 +21,9 @@ from skrldp.design.distance_problem import (
 from skrldp.design.engine import solve
 from skrldp.design.least_cost import minimise, weak_duality
 from skrldp.design.limits import Limits
-from skrldp.design.programs import Cuts
+from skrldp.design.programs import Cuts, ExpectedCost
 from skrldp.privacy.private_rows import Layout, privacy_region
-from skrldp.privacy.requirements import Requirements
+from skrldp.privacy.requirements import Requirements, repair
 from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 CASES = REFERENCE["mse"]
@@ -93,6 +93,12 @@ def test_reference_values(case, problem, central):
     assert found.status == "optimal" and found.gap <= 1e-5
     assert found.objective == pytest.approx(expected, rel=1.2e-5)
     assert found.bound == pytest.approx(expected, rel=1.2e-5)
+    if not central:
+        asked = Requirements.of(region, eps)
+        conic = solve_conic(cost, asked)
+        assert conic.status == "optimal"
+        assert conic.value == pytest.approx(expected, abs=1e-6)  # the references' accuracy
+        assert cost.worst(repair(conic.matrix, asked))[0] == pytest.approx(expected, abs=1e-6)
 
 
 TABLES = st.tuples(st.integers(2, 3), st.integers(2, 4)).flatmap(
@@ -219,3 +225,25 @@ def test_a_search_without_time_takes_what_needs_none():
     check(found, cost, asked.items[0].region, 1.0)
     told = [form * joint.probabilities.ravel() @ cost.cost.T for form in forms]
     assert found.objective == pytest.approx(min(by.min(axis=1).sum() for by in told), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "observe"), [({"eps_worst_case": 1.1}, "all"), ({"known": (0,)}, "nonsensitive")]
+)
+def test_several_requirements_by_the_central_path(options, observe):
+    """Over the exact ball, where no linear program is the whole truth."""
+    secrets, values = [(0, "a"), (0, "b"), (1, "a")], [(0, "p"), (0, "q"), (1, "p")]
+    counts = [[10, 7, 101], [161, 144, 3], [6, 12, 59]]
+    joint = JointDistribution(counts, secrets, values)
+    promise = Requirements.asked(joint, RenyiSet(2.0, 0.02), 0.8, observe=observe, **options)
+    required = promise.over()
+    assert len(required) > 1
+    table = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0]])
+    cost = ExpectedCost(
+        np.tile(table, (1, required.n_cells // 3)), required.fold(joint.probabilities)
+    )
+    found = minimise(cost, required, gap=1e-6, limits=Limits(None))
+    result = solve_conic(cost, required)
+    assert found.bound - 1e-7 <= result.value <= found.objective + 1e-7
+    assert found.objective == pytest.approx(result.value, rel=1e-5)
+    assert cost.worst(repair(result.matrix, required))[0] >= found.bound

@@ -29,9 +29,6 @@ CRITERIA = {
     "shares of U": Variance(SMOOTH, np.tile(np.eye(3), 2)),
     "crosstab": Variance(SMOOTH, np.eye(6)),
 }
-EDUCATIONS = np.array(
-    [933, 1175, 433, 168, 333, 646, 514, 1067, 1382, 5355, 413, 10501, 1723, 51, 576, 7291]
-)
 
 
 def region_of(counts, kind="joint", alpha=2.0, **options):
@@ -152,41 +149,6 @@ def of_whole_records(counts, eps, functions=None):
     ratios = solution.matrix.max(axis=1) / solution.matrix.min(axis=1)
     assert ratios.max() <= np.exp(eps) * (1 + 1e-9)
     return -criterion.value(solution.matrix), criterion
-
-
-def least_of_protocols(distribution, eps):
-    """Least sum of variances of the protocols that treat all values alike."""
-    k, odds = len(distribution), np.exp(eps)
-    hashed = max(2, round(1 + odds))
-    pairs = [
-        (odds / (odds + k - 1), 1 / (odds + k - 1)),  # GRR
-        (0.5, 1 / (odds + 1)),  # OUE
-        (odds / (odds + hashed - 1), 1 / hashed),  # OLH
-    ]
-    for d in range(1, k):  # subset selection, Ye and Barg 2018
-        total = d * odds + k - d
-        pairs.append((d * odds / total, d / (k - 1) * ((d - 1) * odds + k - d) / total))
-    values = [
-        ((p - q) * distribution + q) * (1 - (p - q) * distribution - q) / (p - q) ** 2
-        for p, q in pairs
-    ]
-    return min(value.sum() for value in values)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("counts", "eps", "ratio"),
-    [
-        ([311, 1039, 3124, 271, 27816], 0.5, 0.986),
-        (EDUCATIONS, 2.0, 0.943),
-        (np.full(24, 1000), 1.0, 1.002),
-    ],
-)
-def test_public_tables_far_from_uniform_pay(counts, eps, ratio):
-    """Ratios of a prototype, which rounds nothing and has a master of its own."""
-    total, criterion = of_whole_records(counts, eps)
-    reached = np.sqrt(total / least_of_protocols(criterion.distribution, eps))
-    assert reached == pytest.approx(ratio, abs=0.004)
 
 
 def test_as_good_as_all_sets_of_cells():

@@ -74,19 +74,6 @@ def test_facets_of_the_lower_region(same_secret):
     np.testing.assert_allclose(in_order(found * np.exp(eps)), in_order(np.array(expected)))
 
 
-def test_facets_of_the_public_distribution_and_of_all_distributions():
-    eps = 0.6
-    p = SMALL.conditionals
-    found = facets(Requirements.of(region_of(SMALL, radius=0.0), eps)) * np.exp(eps)
-    expected = [[*p[0], *(-np.exp(eps) * p[1])], [*(-np.exp(eps) * p[0]), *p[1]]]
-    np.testing.assert_allclose(in_order(found), in_order(np.array(expected)))
-    found = facets(Requirements.of(region_of(SMALL, radius=np.inf), eps)) * np.exp(eps)
-    assert found.shape == (18, 6)
-    assert np.all(np.sort(found, axis=1)[:, 0] == pytest.approx(-np.exp(eps)))
-    assert np.all(np.sort(found, axis=1)[:, -1] == pytest.approx(1.0))
-    assert np.count_nonzero(found) == 36
-
-
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_vertices_of_a_box(size):
     rng = np.random.default_rng([0, size])
@@ -155,25 +142,13 @@ def test_what_comes_back(kind, same_secret, cdd):
     assert f"of {len(facets(Requirements.of(region, 0.5)))} facets" in found.message
 
 
-def test_which_regions_are_polyhedral():
-    wide = JointDistribution(np.arange(1, 15).reshape(2, 7))
-    for joint, kind, radius, expected in (
-        (SMALL, "lower", None, True),
-        (SMALL, "box", None, True),
-        (SMALL, "joint", 0.0, True),
-        (SMALL, "joint", np.inf, True),
-        (SMALL, "joint", None, False),
-        (SMALL, "product", None, False),
-        (wide, "box", None, False),
-        (wide, "lower", None, True),
-    ):
-        region = region_of(joint, kind, radius=radius)
-        assert region.few_vertices is expected
-        if not expected:
-            with pytest.raises(SolverError, match="has no finite list of vertices"):
-                enumerate_vertices(
-                    joint, Requirements.of(region, 0.5), Information(joint.probabilities.ravel())
-                )
+@pytest.mark.parametrize(("values", "kind"), [(3, "joint"), (3, "product"), (7, "box")])
+def test_regions_without_a_short_list_of_vertices_are_refused(values, kind):
+    joint = JointDistribution(np.arange(1, 2 * values + 1).reshape(2, values))
+    required = Requirements.of(region_of(joint, kind), 0.5)
+    with pytest.raises(SolverError, match="has no finite list of vertices") as refused:
+        solve(CriterionProblem(joint), required, solver="vertices")
+    assert f"2 secrets x {values} values" in str(refused.value)
 
 
 # -- when cddlib fails ----------------------------------------------------------------------------
