@@ -12,15 +12,15 @@ where M are power means: of order :math:`\theta = (\alpha-1)/\alpha` under the p
 and :math:`\sigma = (\alpha-1)/(2\alpha-1)` under the weights :math:`\rho_i = w_i/(w_1+w_2)` of the
 two secrets; :math:`\kappa \le 1` comes from the budget. A power mean bounds a variable m from
 above iff there are :math:`g_u \le x_u^\theta m^{1-\theta}` with :math:`\sum_u p_u g_u \ge m`
-(for :math:`0 < \theta < 1`; other orders alike).
+(for :math:`0 < \theta < 1`; order 0 alike. Orders α below 1 are not written here).
 
 All is homogeneous of degree one in (q, λ, m, g) and has coefficients of order one, so that a
 residual of the solver amounts to an equal change of the mechanism. In the form that ISIT prints,
 with the squares of joint probabilities inside the cones, 1e-8 may become a change by 1e-2.
 """
 
-from dataclasses import dataclass, field
-from typing import Any
+import warnings
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -28,7 +28,6 @@ import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import ExpectedCost, column_sums
-from skrldp.exceptions import SolverError
 from skrldp.privacy.private_rows import (
     JointRegion,
     PointRegion,
@@ -41,11 +40,8 @@ from skrldp.privacy.requirements import Requirement, Requirements
 BALLS = (ProductRegion, PointRegion, SimplexRegion)  # whose dual is written as cones
 Part = tuple[Any, list[Any]]  # a cvxpy expression, and the constraints that give it its meaning
 
-# Clarabel's statuses and ours; any other is an error.
-_STATUSES = {"Solved": "optimal", "AlmostSolved": "optimal_inaccurate"}
 # Clarabel's own tolerances are 1e-8, with which the cost is up to 2e-4 too large, and 5e-5 for the
-# reduced ones. What stalls on the way to 1e-10, but within the reduced tolerances, is
-# "AlmostSolved". Steps shorter than the 0.99 of the way to the boundary that Clarabel takes by
+# reduced ones. Steps shorter than the 0.99 of the way to the boundary that Clarabel takes by
 # itself stall less often in power cones. 200 iterations are its own limit.
 _SETTINGS = {
     **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10),
@@ -55,30 +51,15 @@ _SETTINGS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ConicResult:
-    """What the conic solver says; nothing of it is proven.
-
-    Attributes
-    ----------
-    value : float
-        The objective that the solver reports.
-    status : str
-        ``"optimal"`` or ``"optimal_inaccurate"`` (it got stuck, or had to stop, near the optimum).
-    matrix : array of shape (b, a)
-        The mechanism as the solver left it: stochastic and private up to its residuals.
-    """
+class Solution(NamedTuple):
+    """What the conic solver says; nothing of it is proven."""
 
     value: float
-    status: str
-    matrix: Floats = field(repr=False)
+    matrix: Floats  # (b, a), stochastic and private up to the solver's residuals
 
 
-def solve_conic(cost: ExpectedCost, requirements: Requirements) -> ConicResult:
-    """Minimise an expected cost over the private mechanisms.
-
-    Raises SolverError if the solver ends with anything but a solution.
-    """
+def solve_conic(cost: ExpectedCost, requirements: Requirements) -> Solution:
+    """Minimise an expected cost over the private mechanisms."""
     assert all(isinstance(one.region, BALLS) for one in requirements)
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
@@ -97,24 +78,17 @@ def solve_conic(cost: ExpectedCost, requirements: Requirements) -> ConicResult:
         )
 
     problem = cp.Problem(cp.Minimize(objective), conditions)
-    settings = dict(_SETTINGS)
-    data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=settings)
-    # Not problem.solve(): it turns several of Clarabel's statuses into one warning or one error.
-    answer = chain.solve_via_data(problem, data, False, False, settings)
-    said = str(answer.status)
-    if said not in _STATUSES:
-        raise SolverError(f"Clarabel ended with status {said!r} at {requirements.describe()}.")
-    solution = chain.invert(answer, inverse)
-    matrix = np.asarray(solution.primal_vars[q.id], dtype=float).reshape(n_reports, n_cells)
-    return ConicResult(float(solution.opt_val) * scale, _STATUSES[said], matrix)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # where it stalls near the optimum
+        value = problem.solve(solver=cp.CLARABEL, **_SETTINGS)
+    assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
+    return Solution(float(value) * scale, q.value.reshape(n_reports, n_cells))
 
 
 def _power_mean(x: Any, p: Floats, order: float) -> Part:
     """Variables below the power means of the rows of x, given flat, under p; x >= 0 with them."""
     n, k = p.shape
     mean, group = cp.Variable(n), np.repeat(np.arange(n), k)
-    if np.isneginf(order):
-        return mean, [x >= mean[group]]
     held, zero = np.flatnonzero(p.ravel() > 0), np.flatnonzero(p.ravel() <= 0)
     conditions = [x[zero] >= 0.0] if len(zero) else []
     x, each, term = x[held], mean[group[held]], cp.Variable(len(held))
@@ -122,11 +96,9 @@ def _power_mean(x: Any, p: Floats, order: float) -> Part:
     total = sp.csr_array(entries, shape=(n, len(held))) @ term
     if order == 0.5:  # symmetric cones, much easier than power cones
         return mean, [*conditions, _below_geometric_mean(term, x, each), total >= mean]
-    if order > 0:
-        return mean, [*conditions, cp.PowCone3D(x, each, term, order), total >= mean]
-    if order == 0:
+    if order == 0.0:
         return mean, [*conditions, cp.ExpCone(term, each, x), total >= 0.0]
-    return mean, [*conditions, cp.PowCone3D(term, x, each, 1.0 / (1.0 - order)), total <= mean]
+    return mean, [*conditions, cp.PowCone3D(x, each, term, order), total >= mean]
 
 
 def _below_geometric_mean(g: Any, x: Any, y: Any) -> Any:
@@ -241,7 +213,7 @@ def _pairs(
     """
     alpha = region.alpha
     theta = (alpha - 1.0) / alpha
-    sigma = (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -np.inf
+    sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
     weight = np.stack([region.weights[secret] for secret in pairs], axis=1)
     share = np.tile(weight / weight.sum(axis=1, keepdims=True), (n_reports, 1))
     radius = region.uncertainty.pair_budgets(weight)

@@ -227,10 +227,6 @@ def test_a_search_by_expected_error():
         neg_std_error_scorer(summary="mean")
     with pytest.raises(ValueError, match="integer of at least 1"):
         neg_std_error_scorer(n=0)
-    blind = PolyOptSanitizer(
-        1.0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive", sensitive=0
-    ).fit(X)
-    assert np.isnan(neg_std_error_scorer(part="sensitive")(blind, X))
 
 
 @pytest.mark.parametrize(

@@ -79,13 +79,6 @@ def test_u_that_says_nothing_of_s_is_reported_as_it_is():
     assert found.information >= joint.entropy - 0.6109  # H(U) at least
 
 
-def test_one_value_leaves_the_secret_alone():
-    joint = JointDistribution([[5], [10], [20]])
-    region = privacy_region(joint, RenyiSet(2.0, 0.05))
-    found = independent_reporting(joint, Requirements.of(region, 1.0))
-    np.testing.assert_allclose(dense(found.blocks, 3, 1), response(1.0, 3), atol=1e-9)
-
-
 SETS = [
     LikelihoodRatioSet().fit_set,
     lambda _: RenyiSet(2.0, 0.01),

@@ -96,7 +96,6 @@ def test_reference_values(case, problem, central):
     if not central:
         asked = Requirements.of(region, eps)
         conic = solve_conic(cost, asked)
-        assert conic.status == "optimal"
         assert conic.value == pytest.approx(expected, abs=1e-6)  # the references' accuracy
         assert cost.worst(repair(conic.matrix, asked))[0] == pytest.approx(expected, abs=1e-6)
 

@@ -1,23 +1,29 @@
 """The search for rows: private, as good as enumerated vertices, deterministic, and in time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import EXAMPLE, excess
 
 from skrldp import JointDistribution, RenyiBall
+from skrldp.design import newton_system
 from skrldp.design.a_optimality import Variance
 from skrldp.design.annealing import annealed
+from skrldp.design.central_path import RowPaths
 from skrldp.design.closed_form import closed_forms, grr, independent_reporting, srr
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.limits import Limits, Workers
 from skrldp.design.mutual_information import Information
+from skrldp.design.path_blocks import path_blocks
+from skrldp.design.pricers import PathPricer, TwoLevelRows, pricers
 from skrldp.design.row_search import RowSearch
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet, fitted_set
-from skrldp.sets.parameter_objects import AllDistributions
+from skrldp.sets.parameter_objects import AllDistributions, LikelihoodRatioSet
 
 TABLE = [[90, 40, 310], [400, 250, 140], [30, 5, 77]]
 EMPTY = [[90, 0, 310], [400, 250, 0], [0, 5, 77]]
@@ -37,10 +43,6 @@ def region_of(counts, kind="joint", alpha=2.0, **options):
         return privacy_region(joint, RenyiSet(alpha, np.inf if kind == "simplex" else 0.0))
     radius = RenyiBall(alpha).radius_for(joint.n, joint.counts.size)
     return privacy_region(joint, RenyiSet(alpha, radius), region=kind, **options)
-
-
-def shares(joint):
-    return Variance(joint.smoothed().ravel(), np.tile(np.eye(joint.counts.shape[1]), 2))
 
 
 @pytest.mark.slow
@@ -98,7 +100,7 @@ def test_orders_near_and_below_one_half(alpha):
 
 @pytest.mark.slow
 def test_the_design_depends_on_nothing_but_its_input():
-    problem = CriterionProblem(JointDistribution(EXAMPLE), shares(JointDistribution(EXAMPLE)))
+    problem = CriterionProblem(JointDistribution(EXAMPLE), variance(JointDistribution(EXAMPLE)))
     requirements = Requirements.of(region_of(EXAMPLE), 1.0)
     first, second = (solve(problem, requirements, n_jobs=n_jobs).matrix for n_jobs in (1, 2))
     np.testing.assert_array_equal(first, second)
@@ -166,3 +168,65 @@ def test_cells_that_need_not_be_told_apart_cost_nothing():
         np.kron([600, 300, 100], [1, 3]), 1.0, np.kron(np.eye(3), np.ones(2))
     )
     assert both == pytest.approx(alone, rel=5e-3)
+
+
+# -- rows of two levels ---------------------------------------------------------------------------
+
+
+COUNTS = np.random.default_rng(0).integers(20, 900, (4, 5))
+
+
+def asked(counts=COUNTS, **options):
+    joint = JointDistribution(counts)
+    around = LikelihoodRatioSet()
+    promise = Requirements.asked(joint, around.fit_set(joint), 1.0, fit=around.fit_set, **options)
+    return joint, promise.over()
+
+
+def variance(joint):
+    a1, a2 = joint.counts.shape
+    return Variance(joint.smoothed().ravel(), np.tile(np.eye(a2), (1, a1)))
+
+
+@pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
+def test_rows_are_private_and_have_two_levels(options):
+    joint, requirements = asked(**options)
+    master = variance(joint).master(requirements.shift(np.eye(20)))
+    master.solve()
+    found, _ = pricers(requirements, Limits())
+    rows = found.ascend(np.zeros((0, 20)), master, 1e-4, np.random.default_rng(1))
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+    elsewhere = np.broadcast_to(found.values[:, None, None] != np.arange(5), (len(rows), 4, 5))
+    others = rows.reshape(-1, 4, 5)[elsewhere].reshape(-1, 4, 4)
+    assert np.ptp(others, axis=2).max() < 1e-12
+    assert requirements.shifts(rows).max() < 0.05  # paths end near the boundary
+    for value in range(5):
+        assert master.reduced_costs(rows[found.values == value]).max() > 0.0
+
+
+@pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
+def test_each_row_goes_as_it_would_with_the_region_of_its_value_alone(options, monkeypatch):
+    monkeypatch.setattr(newton_system, "_ENTRIES", 300)  # so that rows are worked on in parts
+    _, requirements = asked(**options)
+    found = TwoLevelRows(requirements, Limits())
+    slopes = np.random.default_rng(2).normal(size=(len(found.values), 8))
+    slopes /= np.ptp(slopes, axis=1, keepdims=True)
+    together = RowPaths(slopes, found.blocks)
+    for _ in range(8):
+        together.advance(np.full(len(slopes), 1e-3))
+    for value in range(5):
+        own = [replace(one, region=one.region.one_against_rest(value)) for one in requirements]
+        here = found.values == value
+        alone = RowPaths(slopes[here], path_blocks(Requirements(tuple(own))))
+        for _ in range(8):
+            alone.advance(np.full(len(alone.rows), 1e-3))
+        np.testing.assert_allclose(together.rows[here], alone.rows, rtol=1e-6)
+
+
+def test_they_are_for_secrets_that_are_compared_as_wholes():
+    values = [(u, v) for u in range(5) for v in range(2)]
+    joint = JointDistribution(np.repeat(COUNTS, 2, axis=1), list(range(4)), values)
+    around = LikelihoodRatioSet()
+    promise = Requirements.asked(joint, around.fit_set(joint), 1.0, known=[1], fit=around.fit_set)
+    (alone,) = pricers(promise.over(), Limits())
+    assert type(alone) is PathPricer

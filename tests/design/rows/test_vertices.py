@@ -1,6 +1,7 @@
-"""Enumerated vertices: against the paper, against patterns, and when cddlib fails."""
+"""Enumerated vertices: against the paper and patterns, and where cddlib fails or is missing."""
 
 import itertools
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,14 @@ import pytest
 from conftest import EXAMPLE, EXAMPLE_RADIUS
 from scipy.optimize import linprog
 
-from skrldp import JointDistribution, RenyiBall
+from skrldp import (
+    JointDistribution,
+    LikelihoodRatioSet,
+    NonRobustSanitizer,
+    PolyOptSanitizer,
+    RenyiBall,
+    RobustMSESanitizer,
+)
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.mutual_information import Information
@@ -217,3 +225,39 @@ def test_what_is_not_a_vertex_is_refused(cdd, monkeypatch, fault):
     monkeypatch.setattr(cdd, "copy_generators", faulty)
     with pytest.raises(SolverError, match="cddlib"):
         solve(CriterionProblem(SMALL), Requirements.of(region_of(SMALL), 0.5), solver="vertices")
+
+
+COUNTS = np.array([[46, 11, 8], [43, 2, 30]])
+ROWS = np.column_stack([index.ravel() for index in np.indices(COUNTS.shape)])
+FITS = {
+    "joint": PolyOptSanitizer(1.0, sensitive=0),
+    "lower": PolyOptSanitizer(1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower")),
+    "blind": PolyOptSanitizer(
+        1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"
+    ),
+    "public": NonRobustSanitizer(1.0, sensitive=0),
+    "mse": RobustMSESanitizer(1.0, sensitive=0),
+}
+
+
+@pytest.fixture
+def no_cddlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cdd", None)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skrldp.exceptions.PrivacyLeakWarning")
+@pytest.mark.parametrize("name", FITS)
+def test_defaults_need_no_cddlib(no_cddlib, name):
+    found = FITS[name].fit(ROWS, sample_weight=COUNTS.ravel())
+    assert found.mutual_information_ > 0.0 if name != "mse" else found.distortion_ > 0.0
+    assert found.solution_.status in ("optimal", "converged")
+
+
+@pytest.mark.filterwarnings("ignore::skrldp.exceptions.PrivacyLeakWarning")
+def test_vertices_need_it(no_cddlib):
+    sanitizer = PolyOptSanitizer(
+        1.0, sensitive=0, uncertainty=LikelihoodRatioSet(region="lower"), solver="vertices"
+    )
+    with pytest.raises(SolverError, match=r"pip install 'skrldp\[vertices\]'"):
+        sanitizer.fit(ROWS, sample_weight=COUNTS.ravel())
