@@ -106,16 +106,12 @@ def test_sanitizers_keep_a_sample_of_the_population():
     assert 140 < found.joint_.n == found.survey_.n_records < 200
     mixed = fit(table.sample(frac=1.0, random_state=0))
     assert np.array_equal(mixed.joint_.counts, found.joint_.counts)  # whatever the rows' order
-    told = found.survey_.describe()
-    assert "within strata, whose sizes are those in 'people'" in told
-    assert "of which that in column 'weight' is the greatest" in told
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"people": np.arange(400.0) + 1}, "of stratum_sizes must hold one number for each str"),
-        ({"people": -1.0}, "of stratum_sizes must hold positive numbers, but 400 of 400 are not"),
         ({"weight": np.tile([1.0, 2.0], 200)}, "'weight' of max_weight must hold one number for"),
     ],
 )
@@ -126,8 +122,6 @@ def test_what_strata_must_say(change, message):
     none_is_kept = SurveyDesign("weight", "region", max_weight=1e9, stratum_sizes="people")
     with pytest.raises(ValueError, match="of 3 strata the smallest keeps 0"):
         fit(frame(), none_is_kept)
-    with pytest.raises(ValueError, match="name the strata, too"):
-        SurveyDesign(weights="weight", stratum_sizes="people")
 
 
 def test_sizes_that_contradict_the_weights_are_warned_of():

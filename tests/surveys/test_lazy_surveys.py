@@ -66,18 +66,18 @@ def test_a_lazy_survey_is_fitted_as_the_same_rows(engine, name, monkeypatch):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("weight", "message"),
     [
-        (pl.when(pl.col("place") == 3).then(0.0).otherwise(1.0), "positive numbers, but some are"),
-        (pl.when(pl.col("place") == 3).then(float("nan")).otherwise(1.0), "positive numbers, but"),
-        (pl.when(pl.col("place") == 3).then(None).otherwise(1.0), "numbers, but 60 are missing"),
-        (pl.lit("much"), "column 'weight' of weights must hold numbers"),
-        (pl.lit(1e-165), "give weights in other units"),
+        (0.0, "positive numbers, but some are"),
+        (float("nan"), "positive numbers, but"),
+        (None, "numbers, but 60 are missing"),
+        (1e-165, "give weights in other units"),
     ],
 )
-def test_weights_of_lazy_frames_are_checked(engine, change, message):
+def test_weights_of_lazy_frames_are_checked(engine, weight, message):
+    weights = pl.when(pl.col("place") % 20 == 3).then(weight).otherwise(1.0)
     with pytest.raises(ValueError, match=message):
-        fitted(ENGINES[engine](survey().with_columns(weight=change)), DESIGNS["all"])
+        fitted(ENGINES[engine](survey().with_columns(weight=weights)), DESIGNS["all"])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from survey_table import SURVEY, learn_codec
 
-from skrldp import GRRSanitizer, PrivacyLeakWarning
+from skrldp import GRRSanitizer
 from skrldp.table.select import resolve_columns
 
 GOOD = np.array([[0, 1], [1, 2], [0, 1]])
@@ -25,31 +25,19 @@ class Sparse:
     ("X", "error", "message"),
     [
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
-        (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
-        (
-            np.zeros(3),
-            ValueError,
-            "Expected 2D array, got 1D array instead.*\n?.*Reshape your data",
-        ),
         (pd.Series([1, 2]), ValueError, r"is one column, a Series: give X\.to_frame\(\)"),
         ([[1, 2], [3]], ValueError, "inhomogeneous|Expected 2D"),
         (Sparse(), TypeError, "sparse.*dense.*toarray"),
         (GOOD + 1j, ValueError, "Complex data not supported"),
-        (np.zeros(2, dtype=[("s", int), ("u", int)]), TypeError, "structured arrays"),
         (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), ValueError, r"duplicate.*\['a'\]"),
-        (
-            GOOD_LEVELS,
-            ValueError,
-            r"tuples, as those of a MultiIndex. Join them to texts: X.columns",
-        ),
+        (GOOD_LEVELS, ValueError, "tuples, as those of a MultiIndex.*: X.columns"),
         (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
         (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
+        ({"s": [0, 1], "u": [0, 1]}, TypeError, r"A dictionary was passed.*use pandas\.DataFrame"),
+        (np.ma.masked_array([[0, 1], [1, 0]]), TypeError, "masked array.*numpy.where"),
+        (pa.table([[1, 2], [1, 2]], names=["a", "a"]), ValueError, "duplicate"),
+        (pl.DataFrame({"a": [1, 2], "b": [[1], [2]]}), TypeError, "column 'b' .*cannot be categ"),
         (GOOD[[0, 2]], ValueError, "only one value, so there is nothing to protect"),
-        (
-            np.array([[0, 1], [1, 1]]),
-            ValueError,
-            r"U \(column 1\) has only one value.*nothing to r",
-        ),
     ],
 )
 def test_bad_tables(X, error, message):
@@ -58,38 +46,12 @@ def test_bad_tables(X, error, message):
 
 
 @pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        ({"s": [0, 1], "u": [0, 1]}, r"A dictionary was passed.*use pandas\.DataFrame\(X\)"),
-        (np.ma.masked_array([[0, 1], [1, 0]]), "masked array.*numpy.where"),
-        ([np.ma.masked_array([0, 1], [True, False]), [1, 0]], "masked array.*numpy.where"),
-    ],
-)
-def test_what_is_no_table_is_refused(X, message):
-    with pytest.raises(TypeError, match=message):
-        learn_codec(X)
-
-
-def test_bad_tables_of_other_libraries():
-    with pytest.raises(ValueError, match="duplicate"):
-        learn_codec(pa.table([[1, 2], [1, 2]], names=["a", "a"]))
-    frame = pl.DataFrame({"a": [1, 2], "b": [[1], [2]]})
-    with pytest.raises(TypeError, match=r"column 'b' .*cannot be categories"):
-        learn_codec(frame)
-
-
-@pytest.mark.parametrize(
     ("categories", "message"),
     [
-        (
-            "automatic",
-            "categories must be 'auto', 'dtype', 'product', a list or a dict, got 'automatic'",
-        ),
-        (["auto", {1, 2}], "categories of column 1 must be 'auto', 'dtype', a list, Bins or"),
+        ("automatic", "categories must be 'auto', 'dtype', 'product', a list or a dict"),
         (["auto"], "lists 1 alphabets, but the table has 2 columns"),
         ({"z": [1]}, r"keys that are not columns: \['z'\]"),
         (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
-        (["auto", [1, np.inf]], "infinity, in the categories of column 1"),
         (["auto", [1, 3]], "column 1 of the public data has 1 row with value 2 that `categories`"),
     ],
 )
@@ -100,18 +62,10 @@ def test_bad_categories(categories, message):
 
 def test_too_many_cells():
     X = np.stack([np.arange(4000) % 2, np.arange(4000)], axis=1)
-    message = (
-        r"at least 8,000 cells, more than 5,000\. Levels per column: 1: 4,000; 0: 2\. .*Bins.* "
-        r"Ask Ann\.$"
-    )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"at least 8,000 cells, .* 1: 4,000; 0: 2\..* Ask Ann\.$"):
         learn_codec(X, max_cells=5000, advice="Ask Ann.")
     ids = np.arange(150_000)
-    with pytest.raises(
-        ValueError,
-        match=r"100,000 distinct values at most\. Levels per column: 'id': more than 100,000; "
-        r"'zip': 3,000; 's': 2\. .*Bins",
-    ):
+    with pytest.raises(ValueError, match=r"'id': more than 100,000; 'zip': 3,000; 's': 2\. .*Bins"):
         learn_codec(pd.DataFrame({"s": ids % 2, "zip": ids % 3000, "id": ids / 7}))
     declared = pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical([5, 7, 7], range(9999))})
     with pytest.raises(ValueError, match=r"9,999 \(2 of them used\).*remove_unused_categories"):
@@ -173,7 +127,7 @@ def test_a_name_in_a_table_without_names():
         resolve_columns(SURVEY.to_numpy(), "s")
 
 
-@pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1], [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1]])
 def test_numbers_that_are_names_and_places_of_different_columns_are_refused(names):
     """Else another column would be protected than the one of this name."""
     X = pd.DataFrame([["no", "a", "x"], ["yes", "b", "y"], ["no", "b", "y"]], columns=names)
@@ -186,5 +140,3 @@ def test_numbers_that_are_names_and_places_of_different_columns_are_refused(name
         GRRSanitizer(sensitive=number).fit(X)
     strings = X.rename(columns=str)
     assert GRRSanitizer(sensitive=str(names[0])).fit(strings).mechanism_.secrets == ("no", "yes")
-    with pytest.warns(PrivacyLeakWarning, match="the first column"):
-        assert GRRSanitizer().fit(X).mechanism_.secrets == ("no", "yes")
