@@ -506,13 +506,7 @@ def test_equal_reports_have_equal_numbers():
 # --- The object, and bad input -------------------------------------------------------------------
 
 
-def test_the_result_is_one_story():
-    found = audit(fitted(GRRSanitizer, eps=1.0), n=10_000, random_state=0)
-    (bound,) = found.bounds
-    shares = np.array(bound.counts) / bound.totals
-    assert bound.eps < np.log(shares[0] / shares[1]) and sum(bound.totals) < found.n
-    names = "bound", "mechanism", "repeats", "unknown", "random_state"
-    assert tuple(check.name for check in found.checks if check.passed) == names
+def test_audits_with_a_random_state_are_repeated():
     again = audit(lambda X: X[:, 1], n=3_000, distribution=JOINT, random_state=5)
     assert str(again) == str(audit(lambda X: X[:, 1], n=3_000, distribution=JOINT, random_state=5))
 

@@ -1,4 +1,4 @@
-"""Margins of blocks and what their reports tell together, against the whole joint distribution."""
+"""Reports of blocks together give what least squares over the whole joint distribution does."""
 
 import numpy as np
 import pytest
@@ -82,16 +82,6 @@ def test_covariance_is_that_of_least_squares_over_the_whole_table(pooled):
     functions = np.concatenate([taken(blocks[0]), taken(blocks[1])])
     expected = functions @ spread @ functions.T
     np.testing.assert_allclose(evaluated(pool, *reports, asked)[1], expected, atol=1e-12)
-
-
-def test_what_no_report_tells_is_not_determined():
-    margins = CommonMargins.of(2, (2, 2), [(0,), (0, 1)])
-    zero = [np.zeros((len(model.design.T),) * 2) for model in margins.blocks]
-    alone = information_of(margins.blocks[0], np.eye(4), np.full(4, 0.25)).matrix
-    pool = Pool(margins, (alone, zero[1]))
-    assert not pool.determines(1, np.eye(8)).any()
-    first = np.repeat(np.eye(4), 2, axis=1)  # the cells of the first column, of S and the second
-    assert pool.determines(1, first).all()
 
 
 def test_gains_are_minus_the_derivatives(pooled):
