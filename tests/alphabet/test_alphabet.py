@@ -1,5 +1,6 @@
 """Alphabets, against dictionaries: what is known is found, and nothing else."""
 
+import itertools
 import math
 
 import numpy as np
@@ -12,24 +13,37 @@ from skrldp.alphabet.combinations import Alphabet, combine
 from skrldp.alphabet.values import plain
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_combinations_are_found_if_they_are_known(data):
-    """By a table where there are many rows for each combination, and by bisection elsewhere."""
-    sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
-    columns = [Column(place, tuple("abcd"[:size])) for place, size in enumerate(sizes)]
+    """All rows at once, by a table, and each row alone, by bisection; -1 is no category."""
+    sizes = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    columns = [Column(place, tuple("abc"[:size])) for place, size in enumerate(sizes)]
     row = st.tuples(*[st.integers(0, size - 1) for size in sizes])
-    public = data.draw(st.lists(row, min_size=1, max_size=12))
-    private = data.draw(st.lists(st.tuples(*[st.integers(-1, size - 1) for size in sizes])))
-    private = private * data.draw(st.sampled_from([1, 50]))
+    public = data.draw(st.lists(row, min_size=1, max_size=20))
     codes = [np.array(column, dtype=np.int8) for column in zip(*public, strict=True)]
     alphabet, index = Alphabet.observed(columns, codes)
-    new = np.array(private, dtype=np.int8).reshape(-1, len(sizes)).T
     known = sorted(set(public)) if len(sizes) > 1 else [(code,) for code in range(sizes[0])]
     assert [tuple(c) for c in alphabet.combinations().tolist()] == known
     assert [known[number] for number in index] == public
-    expected = [known.index(row) if row in known else -1 for row in private]
-    assert alphabet.index(list(new)).tolist() == expected
+    rows = list(itertools.product(*(range(-1, size) for size in sizes)))
+    expected = [known.index(row) if row in known else -1 for row in rows]
+    columns_of_rows = list(np.array(rows, dtype=np.int8).T)
+    assert alphabet.index([np.tile(own, 10) for own in columns_of_rows]).tolist() == expected * 10
+    alone = [alphabet.index([own[[n]] for own in columns_of_rows]) for n in range(len(rows))]
+    assert np.concatenate(alone).tolist() == expected
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, unique=True))
+def test_members_keep_their_order(members):
+    alphabet = Alphabet.of_members("abc", members)
+    assert alphabet.members() == tuple(members)
+    rows = list(itertools.product(range(5), repeat=3))
+    codes = [
+        column.codes(values)
+        for column, values in zip(alphabet.columns, zip(*rows, strict=True), strict=True)
+    ]
+    expected = [members.index(row) if row in members else -1 for row in rows]
+    assert alphabet.index(codes).tolist() == expected
 
 
 SCALARS = st.one_of(
@@ -43,7 +57,7 @@ SCALARS = st.one_of(
 
 
 @pytest.mark.parametrize("many", [[], list(range(10, 1_010))], ids=["few", "many"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(categories=st.lists(SCALARS, min_size=1), values=st.lists(SCALARS))
 def test_values_are_found_as_a_dictionary_finds_them(many, categories, values):
     """Among few numbers, and among so many that they are searched by bisection."""

@@ -93,17 +93,9 @@ def test_dates_in_local_forms_are_recognised():
         assert "dates as text. Convert them to dates" in refusal(DAYS.dt.strftime(form))
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        [f"person {row}" for row in range(N)],
-        [f"{row % 700:05}" for row in range(N)],
-        pd.Series(range(N)),
-    ],
-    ids=["names", "codes", "numbers one by one"],
-)
-def test_identifiers_are_dropped(column):
-    assert refusal(pd.Series(column)).endswith("identifier or free text: drop it.")
+def test_identifiers_are_dropped():
+    for column in ([f"person {row}" for row in range(N)], [f"{row % 700:05}" for row in range(N)]):
+        assert refusal(pd.Series(column)).endswith("identifier or free text: drop it.")
 
 
 @pytest.mark.parametrize("cut", [Bins([0, 30, 200]), Knots([0, 200])])

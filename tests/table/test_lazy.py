@@ -105,10 +105,8 @@ BAD = {
         {"max_cells": 5, "advice": "Ask Ann."},
     ),
     "listed": (WIDE, {"categories": {"v": range(6)}}),
-    "listed secrets": (WIDE, {"categories": {"s": [5]}}),
     "constant": (WIDE.with_columns(s=pl.lit(3)), {}),
     "no rows": (WIDE[:0], {}),
-    "no such column": (WIDE, {"sensitive": "zip"}),
     "infinite": (WIDE.with_columns(v=pl.lit(math.inf)), {}),
     "lists": (WIDE.with_columns(v=pl.concat_list("s")), {}),
 }
