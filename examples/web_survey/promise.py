@@ -11,9 +11,9 @@ def statements(manifest):
     n_records = manifest.claims.main.around.n_records or 0  # unknown if it does not matter
     return [
         *five_sentences(manifest.claims, others, False, n_records),
-        "A report is also about one of the other questions, drawn by chance, and may tell the "
-        "answer.",
-        "The promise is for one report about each person: an invitation is good for one.",
+        "A report also depends on the answer to one other question, which is drawn at random, and "
+        "may reveal that answer.",
+        "The promise covers one report about each person, and an invitation is valid for one.",
     ]
 
 
@@ -23,7 +23,7 @@ def promise(manifest):
     _, bound, observers, *_ = statements(manifest)
     return {
         "hidden": f"{bound} {observers}",
-        "others": "Answers that are not marked as hidden are not protected: the number may tell "
+        "others": "Answers that are not marked as hidden are not protected: the number may reveal "
         "the one that was drawn.",
         "times": odds(claims.eps),
         "times_known": None if math.isinf(claims.eps_worst_case) else odds(claims.eps_worst_case),

@@ -1,4 +1,4 @@
-// What both pages use: reading from the server that the page comes from, and drawing.
+// Shared by both pages: reading from the page's server, and drawing.
 
 export const find = (id) => document.getElementById(id);
 
@@ -9,7 +9,7 @@ export async function read(name) {
   } catch {
     throw new Error("The server cannot be reached. Please reload the page later.");
   }
-  if (!response.ok) throw new Error(`The server did not give ${name} (${response.status}).`);
+  if (!response.ok) throw new Error(`The server did not send ${name} (${response.status}).`);
   return response.text();
 }
 
@@ -25,8 +25,8 @@ export const moment = (text) =>
 
 export const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 
-// A bar from 0 to 100 %: the interval as a band, the estimate as a line (null: none). For the eye alone: the
-// same numbers stand beside it as text.
+// A bar from 0 to 100 % with the interval as a band and the estimate as a line (null: none). It is decorative,
+// because the same numbers are beside it as text.
 export function bar(share, lower, upper) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("aria-hidden", "true");

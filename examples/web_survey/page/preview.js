@@ -1,4 +1,4 @@
-// What would be sent, and what it tells.
+// Shows what would be sent, and what it reveals.
 
 import { element, find, percent, row } from "./common.js";
 
@@ -18,7 +18,7 @@ export function show(survey, client, text, record, drawn, body) {
   find("preview-title").focus();
 }
 
-// How likely the report is for each answer to the sensitive questions, the other being the same.
+// Returns how likely the report is for each answer to the sensitive questions, given the same other answer.
 function chances(survey, mechanism, record, report) {
   if (!mechanism.weights || mechanism.observe) return [];
   const given = mechanism.columns.filter(([, secret]) => !secret).map(([name]) => record[name]);
@@ -39,7 +39,7 @@ function chances(survey, mechanism, record, report) {
     element("p", { class: "hint", id: "ratio" }, comparison(survey.promise, most / least))];
 }
 
-// What the table shows is about observers who know the other answers, for whom another bound holds.
+// The table is for observers who know the other answers, for whom a different bound holds.
 function comparison({ times, times_known }, ratio) {
   const shown = (Math.ceil(100 * ratio * (1 - 1e-12)) / 100).toFixed(2);
   const here = Number.isFinite(ratio)

@@ -18,13 +18,13 @@ function choice(option, attributes) {
   return element("label", { class: "option" }, element("input", attributes), option);
 }
 
-// A number of which the browser makes a group; the last option is to decline.
+// A number that the browser converts to a group; the last option is to decline.
 function typed({ text, typed: { unit }, options }, number) {
   const input = element("input", { id: `typed-${number}`, "aria-label": text, inputmode: "numeric",
     maxlength: 3, spellcheck: false });
   const declines = choice(options.at(-1), { type: "checkbox" });
   input.addEventListener("input", () => { declines.control.checked = false; });
-  const groups = `Your browser makes a group of it: ${options.slice(0, -1).join(", ")}.`;
+  const groups = `Your browser converts it to a group: ${options.slice(0, -1).join(", ")}.`;
   return [element("div", { class: "typed" }, input, unit), declines,
     element("p", { class: "groups" }, groups)];
 }
@@ -45,7 +45,7 @@ function answerTo(asked, number) {
   return { value: asked.options[from.findLastIndex((start) => start <= years)] };
 }
 
-// The record of all answers; null if some are missing, which the page then says.
+// Returns the record of all answers, or null if some are missing, which the page then shows.
 export function answers(survey) {
   const record = {};
   let first;

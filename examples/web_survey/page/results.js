@@ -1,4 +1,4 @@
-// The results: estimates with their intervals, as the server computed them from the reports.
+// Shows the results: estimates with intervals, which the server computed from the reports.
 
 import { element, find, moment, percent, read, row } from "./common.js";
 
@@ -11,18 +11,18 @@ async function start() {
   const needed = results.needed.toLocaleString("en");
   if (results.questions.length === 0) {
     find("summary").textContent = `Estimates are shown from ${needed} reports on: with fewer, ` +
-      "randomness hides nearly everything. How many there are is not shown before.";
+      "randomness hides nearly everything. Until then, their number is not shown.";
     return;
   }
   find("summary").textContent = `Estimated from ${results.reports.toLocaleString("en")} reports. Each ` +
-    `is a random number; over many, the randomness averages out. Renewed after at least ${needed} ` +
-    `further reports, never by fewer, so that nobody sees what one report changes. Open until ` +
+    `is a random number, but over many reports the randomness averages out. Updated after at least ${needed} ` +
+    `further reports, so that nobody can see what one report changes. Open until ` +
     `${moment(results.closes)}.`;
   find("csv").hidden = false;
   const level = percent(results.confidence, 0);
-  find("meaning").textContent = `In ${level} of surveys, an interval of this kind holds the true share ` +
-    "among all people that those who answered are drawn from. It covers chance, but not who chose to " +
-    "answer, nor whether they told the truth.";
+  find("meaning").textContent = `In ${level} of surveys, such an interval contains the true share ` +
+    "in the population from which the respondents were drawn. It allows for chance, but not for people who " +
+    "did not answer, or did not tell the truth.";
   find("meaning").hidden = false;
   find("questions").replaceChildren(...results.questions.map((asked) => question(asked, results)));
 }

@@ -1,11 +1,11 @@
-// What this browser remembers, and the one function that sends.
+// Stores what this browser has sent, and contains the only function that sends.
 //
-// Before sending nothing is stored: the id and the key are in this page's memory alone. The key has
-// the same answers give the same number, however often they are tried. Whoever has it, and the
-// report, can rule out answers, and a browser's files may keep what was deleted from its storage.
-// From sending on {digest, invitation, id, block, report, stored}, and nothing but this report is
-// ever sent for this invitation. It is written down before it is sent, so that no interruption
-// gives a second one.
+// Before sending, nothing is stored: the id and the key exist only in this page's memory. With the key,
+// the same answers always lead to the same number. Anyone who has the key and the
+// report can rule out answers, and a browser's files may contain what was deleted from its storage.
+// When sending, {digest, invitation, id, block, report, stored} is stored, and only this report is
+// ever sent for this invitation. It is stored before it is sent, so that no interruption
+// leads to a second one.
 
 const FIELDS = ["digest", "invitation", "id", "block", "report"];
 
@@ -16,7 +16,7 @@ export function remembered(survey, invitation) {
   try {
     return JSON.parse(localStorage.getItem(place(survey, invitation)));
   } catch {
-    throw new Error("This page cannot read what this browser has sent before, and so does not send " +
+    throw new Error("This page cannot read what this browser has sent before, so it does not send " +
       "anything. Allow this site to store data, and reload the page.");
   }
 }
@@ -26,8 +26,8 @@ export function remember(survey, state) {
   return state;
 }
 
-// The report that this browser has written down, or from now on `prepared`; null if another tab has
-// settled and is still open. What one tab writes another may read late, so the first tab keeps the
+// Returns the report that this browser has stored, or else stores `prepared`; null if another tab has
+// done so and is still open. One tab may see late what another has written, so the first tab holds the
 // lock until it is closed.
 export function settle(survey, prepared) {
   const { invitation } = prepared;
@@ -40,12 +40,12 @@ export function settle(survey, prepared) {
   });
 }
 
-// The text that is sent: of the report, not of the answers, which this module never has.
+// Returns the text that is sent. It contains the report, but not the answers, which this module never sees.
 export const bodyOf = (state) =>
   JSON.stringify(Object.fromEntries(FIELDS.map((name) => [name, state[name]])));
 
 export async function deliver(body) {
-  const kept = "Your report is kept in this browser, and you can try again, also later.";
+  const kept = "Your report is stored in this browser, so you can try again now or later.";
   let response;
   try {
     response = await fetch("reports", {
@@ -62,7 +62,7 @@ export async function deliver(body) {
   }
   if (response.ok) return;
   const said = await response.json().catch(() => ({}));
-  const problem = `The server did not take the report: ${said.error ?? response.status}`;
+  const problem = `The server did not accept the report: ${said.error ?? response.status}`;
   const isFinal = response.status >= 400 && response.status < 500 && response.status !== 408;
   throw Object.assign(new Error(isFinal ? problem : `${problem} ${kept}`), { isFinal });
 }

@@ -1,5 +1,5 @@
-// The questionnaire. The client turns the answers into a report, on this device. What sends is in
-// sending.js, and is given the report and not the answers.
+// Runs the questionnaire. The client turns the answers into a report on this device. The functions that
+// send are in sending.js, which receives the report but not the answers.
 
 import { load } from "./skrldp.js";
 import { find, moment, read } from "./common.js";
@@ -16,8 +16,8 @@ let sent; // what is sent, {…prepared, stored}
 
 async function start() {
   if (!globalThis.crypto?.subtle || !navigator.locks) {
-    throw new Error("Browsers allow the randomness that this page needs on secure pages only. " +
-      "Open it by https, or as http://localhost on the computer that serves it.");
+    throw new Error("This page needs secure randomness, which browsers provide only on secure pages. " +
+      "Open it with https, or as http://localhost on the computer that serves it.");
   }
   survey = JSON.parse(await read("survey.json"));
   document.title = find("title").textContent = survey.title;
@@ -27,9 +27,9 @@ async function start() {
   const closes = moment(survey.closes);
   if (survey.closed) return say(`This survey closed on ${closes}. Thank you for your interest.`);
   if (!/^[0-9a-f]{32}$/.test(invitation)) {
-    return say("This survey is by invitation. Please open it by the whole link that you were sent.");
+    return say("This survey is by invitation. Please open the complete link that you were sent.");
   }
-  find("closes").textContent = `Open until ${closes}. Your invitation is good for one report.`;
+  find("closes").textContent = `Open until ${closes}. Your invitation is valid for one report.`;
   find("bound").textContent = survey.promise.hidden;
   find("others").textContent = survey.promise.others;
   find("promise").hidden = false;
@@ -79,15 +79,15 @@ function showSent(state, isRefused = false) {
   find("again").hidden = stored || isRefused;
   if (stored) {
     say(`Thank you. Report ${report} has arrived. Your answers have not left this device, and are no ` +
-      "longer kept on it. This browser sends nothing more for this invitation.");
+      "longer stored on it. This browser sends nothing more for this invitation.");
   } else if (isRefused) {
-    say(`Report ${report} was not taken. Your answers are no longer kept on this device.`);
+    say(`Report ${report} was not accepted. Your answers are no longer stored on this device.`);
   } else {
-    say(`Report ${report} is ready, but it is not certain that it has arrived.`);
+    say(`Report ${report} is stored in this browser, but it is not certain that it has arrived.`);
   }
 }
 
-// The key and the answers are needed no more.
+// The key and the answers are no longer needed.
 function forget() {
   client = prepared = undefined;
   find("asked").replaceChildren();
