@@ -28,16 +28,9 @@ import scipy.sparse as sp
 
 from skrldp._typing import Floats, Indices
 from skrldp.design.programs import ExpectedCost, column_sums
-from skrldp.privacy.private_rows import (
-    JointRegion,
-    PointRegion,
-    ProductRegion,
-    Region,
-    SimplexRegion,
-)
+from skrldp.privacy.private_rows import JointRegion, Region, SimplexRegion
 from skrldp.privacy.requirements import Requirement, Requirements
 
-BALLS = (ProductRegion, PointRegion, SimplexRegion)  # whose dual is written as cones
 Part = tuple[Any, list[Any]]  # a cvxpy expression, and the constraints that give it its meaning
 
 # Clarabel's own tolerances are 1e-8, with which the cost is up to 2e-4 too large, and 5e-5 for the
@@ -60,7 +53,7 @@ class Solution(NamedTuple):
 
 def solve_conic(cost: ExpectedCost, requirements: Requirements) -> Solution:
     """Minimise an expected cost over the private mechanisms."""
-    assert all(isinstance(one.region, BALLS) for one in requirements)
+    assert all(one.region.weights.all() for one in requirements)  # every secret has records
     n_reports, n_cells = cost.cost.shape
     scale = float(np.abs(cost.cost).max()) or 1.0
     q = cp.Variable(n_reports * n_cells, nonneg=True)  # row by row
@@ -138,55 +131,16 @@ def _private(q: Any, n_reports: int, one: Requirement) -> list[Any]:
     """Say that every row is private for every pair of secrets that is compared."""
     region = one.region
     first, second = region.pairs
-    shared = np.zeros(len(first), dtype=bool)
-    if isinstance(region, JointRegion):
-        seen = region.weights > 0
-        shared = seen[first] & seen[second] & (first != second)
-    eps, pairs = np.full(len(first), one.eps), (first[shared], second[shared])
-    conditions: list[Any] = []
-    if shared.any():
-        conditions += _pairs(q, n_reports, region, eps[shared], pairs)
-    if not shared.all():  # each conditional by itself
-        most, part = _greatest(q, n_reports, region)
-        conditions += part
-        least, part = _greatest(-q, n_reports, region)
-        conditions += part
-        row = region.n_secrets * np.repeat(np.arange(n_reports), np.count_nonzero(~shared))
-        ours, other = np.tile(first[~shared], n_reports), np.tile(second[~shared], n_reports)
-        factor = np.tile(np.exp(-eps[~shared]), n_reports)
-        conditions.append(cp.multiply(factor, most[row + ours]) + least[row + other] <= 0.0)
-    return conditions
-
-
-def _greatest(q: Any, n_reports: int, region: Region) -> Part:
-    """Bound max R.q over the conditionals R of each secret, for each report and secret."""
+    if not isinstance(region, SimplexRegion):
+        assert isinstance(region, JointRegion) or region.uncertainty.limits_singles
+        return _pairs(q, n_reports, region, np.full(len(first), one.eps), (first, second))
+    # Over all distributions: the greatest and the least entry of each secret.
     a1, a2 = region.conditionals.shape
-    p = np.tile(region.conditionals, (n_reports, 1))
-    bound, group = cp.Variable(n_reports * a1), np.repeat(np.arange(n_reports * a1), a2)
-    if isinstance(region, PointRegion):
-        kept = (region.weights > 0).astype(float)  # of the public conditional: all or nothing
-    elif isinstance(region, SimplexRegion):
-        kept = np.zeros(a1)
-    else:
-        kept = _shrinkage(region.weights, region.alpha, region.single_budgets)
-    kept = np.tile(kept, n_reports)
-    conditions = []
-    free = np.flatnonzero(kept[group] == 0)
-    if len(free):
-        conditions.append(bound[group[free]] >= q[free])
-    known = np.flatnonzero(kept > 0)
-    if len(known):
-        cell = (a2 * known[:, None] + np.arange(a2)).ravel()
-        top = np.repeat(np.arange(len(known)), a2)
-        if isinstance(region, PointRegion):
-            add = sp.csr_array((p[known].ravel(), (top, np.arange(len(cell)))))
-            conditions.append(bound[known] >= add @ q[cell])
-        else:
-            height = cp.Variable(len(known))
-            order = (region.alpha - 1.0) / region.alpha
-            mean, means = _power_mean(height[top] - q[cell], p[known], order)
-            conditions += [*means, bound[known] >= height - cp.multiply(kept[known], mean)]
-    return bound, conditions
+    group = np.repeat(np.arange(n_reports * a1), a2)
+    most, least = cp.Variable(n_reports * a1), cp.Variable(n_reports * a1)
+    row = a1 * np.repeat(np.arange(n_reports), len(first))
+    ours, other = row + np.tile(first, n_reports), row + np.tile(second, n_reports)
+    return [most[group] >= q, least[group] <= q, most[ours] <= np.exp(one.eps) * least[other]]
 
 
 def _slack(

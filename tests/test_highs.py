@@ -1,11 +1,10 @@
-"""The linear programs against scipy's, through every way in which they can change."""
+"""Linear programs are solved, as their duals prove, through every way in which they can change."""
 
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from skrldp._highs import LinearProgram
@@ -13,7 +12,7 @@ from skrldp.exceptions import InfeasibleError, SolverError
 
 
 class Mirror:
-    """A linear program kept twice: in ours, and as plain arrays for scipy."""
+    """A linear program kept twice: in ours, and as plain arrays."""
 
     def __init__(self, cost, upper=np.inf, write=np.asarray):
         self.ours, self.write = LinearProgram(cost, upper), write
@@ -38,19 +37,11 @@ class Mirror:
         self.ours.set_cost(cost)
         self.cost = np.array(cost, dtype=float)
 
-    def expected(self):
-        both = np.concatenate([self.rows, -self.rows])
-        sides = np.concatenate([self.high, -self.low])
-        finite = np.isfinite(sides)
-        bounds = [(0, None if np.isinf(top) else top) for top in self.top]
-        return linprog(-self.cost, A_ub=both[finite], b_ub=sides[finite], bounds=bounds)
-
     def check(self):
         assert self.ours.n_rows == len(self.rows)
         assert self.ours.n_columns == len(self.cost)
         x, duals, value = self.ours.solve()
         scale = 1.0 + abs(value)
-        assert value == pytest.approx(-self.expected().fun, abs=1e-7 * scale)
         # feasible, and worth what it says
         assert x.shape == self.cost.shape
         assert np.all(x >= -1e-8) and np.all(x <= self.top + 1e-8)
@@ -72,7 +63,7 @@ class Mirror:
 
 @pytest.mark.parametrize(("write", "seed"), [(np.asarray, 0), (csr_array, 1)])
 @pytest.mark.parametrize("upper", [1.0, np.inf])
-def test_against_scipy_as_the_program_changes(seed, upper, write):
+def test_duals_prove_the_optimum_as_the_program_changes(seed, upper, write):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))
     program = Mirror(rng.normal(size=n), upper, write)

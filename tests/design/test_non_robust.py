@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
-from skrldp.design.closed_form import grr
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.mutual_information import information_bound
-from skrldp.design.non_robust import coupled
 from skrldp.design.subset_optimum import optimal_response
 from skrldp.exceptions import SolverError
 from skrldp.information import entropy
@@ -87,25 +85,6 @@ def test_the_chain_rule(case):
     assert columns.objective <= found.bound + 1e-9
     assert columns.objective == pytest.approx(found.objective, rel=2e-3)
     assert columns.bound == pytest.approx(found.objective, rel=1e-4)
-
-
-@settings(max_examples=25)
-@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 6), st.floats(0.1, 5.0))
-def test_coupling(seed, n_secrets, n_values, eps):
-    conditionals = np.random.default_rng(seed).dirichlet(np.full(n_values, 0.3), size=n_secrets)
-    conditionals[conditionals < 1e-6] = 0.0
-    conditionals /= conditionals.sum(axis=1, keepdims=True)
-    same, other, _, _ = grr(eps, n_secrets)
-    response = other + (same - other) * np.eye(n_secrets)
-    matrix = coupled(response, conditionals)
-    assert len(matrix) <= n_secrets * n_values
-    seen = conditionals.ravel() > 0
-    np.testing.assert_allclose(matrix[:, seen].sum(axis=0), 1.0, atol=1e-12)
-    assert not matrix[:, ~seen].any()
-    table = matrix.reshape(-1, n_secrets, n_values)
-    assert (table > 0).sum(axis=2).max() == 1  # the report and s tell u
-    given_s = np.einsum("ysu,su->ys", table, conditionals)
-    assert np.all(given_s.max(axis=1) <= np.exp(eps) * given_s.min(axis=1) * (1 + 1e-9) + 1e-14)
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.mutual_information import Information
-from skrldp.design.pricers import set_indicators
 from skrldp.design.vertices import _vertices, facets
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
@@ -47,19 +46,6 @@ def test_what_is_independent_of_the_secret_is_told_as_it_is(cdd):
     p = 1.0 / (1.0 + np.exp(-0.5))
     reported = 0.4 * p + 0.6 * (1.0 - p)
     assert found == pytest.approx(2 * reported * (1.0 - reported) / (2 * p - 1) ** 2, rel=1e-4)
-
-
-def test_sets_of_values_estimate_many_values_well():
-    """Where records are told as values without structure, subset selection is nearly optimal."""
-    joint = JointDistribution(np.full((2, 12), 40))
-    requirements = requirements_of(joint, radius=np.inf, eps=1.0)
-    criterion = Variance(joint.probabilities.ravel(), np.tile(np.eye(12), (1, 2)))
-    mixture = criterion.master(requirements.shift(set_indicators(requirements)))
-    # Optimised unary encoding of U at the same eps, with the records' own variance.
-    q, share = 1.0 / (1.0 + np.e), 1.0 / 12.0
-    told = q + share * (0.5 - q)
-    encoded = 12.0 * told * (1.0 - told) / (0.5 - q) ** 2
-    assert -mixture.solve().value < encoded
 
 
 CATEGORIES = {"sex": ["f", "m"], "school": ["a", "b", "c"], "hours": [20, 40]}

@@ -93,7 +93,7 @@ def test_reference_values(case, problem, central):
     assert found.status == "optimal" and found.gap <= 1e-5
     assert found.objective == pytest.approx(expected, rel=1.2e-5)
     assert found.bound == pytest.approx(expected, rel=1.2e-5)
-    if not central:
+    if not central and PROBLEMS[problem][1]:
         asked = Requirements.of(region, eps)
         conic = solve_conic(cost, asked)
         assert conic.value == pytest.approx(expected, abs=1e-6)  # the references' accuracy
@@ -125,16 +125,6 @@ def test_the_central_path_and_cuts_agree(counts, region, alpha, problem, eps):
 
 
 COUNTS = [[30, 9, 2, 40], [5, 22, 31, 12], [14, 3, 50, 8]]
-
-
-def test_shifting_and_scaling_u():
-    base = np.array([0.0, 1.0, 2.0, 3.0])
-    plain = value(COUNTS, "RURP", values=list(base))
-    moved = value(COUNTS, "RURP", values=list(17.5 - 3.0 * base))
-    assert moved == pytest.approx(9.0 * plain, rel=3e-5)
-    near = value(COUNTS, "NUNP", values=list(base), name="absolute")
-    far = value(COUNTS, "NUNP", values=list(17.5 - 3.0 * base), name="absolute")
-    assert far == pytest.approx(3.0 * near, rel=3e-5)
 
 
 def test_large_and_small_eps():
