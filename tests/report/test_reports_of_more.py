@@ -1,7 +1,7 @@
-"""What a privacy report says of several reports, of known columns, and of the set of distributions.
+"""What a privacy report says of several reports and of observers who know columns.
 
 Bounds for several reports, for observers who know columns of U and for all observers are the
-certificates'; what can leak more is never understated; each place states the set that was fitted.
+certificates'; what can leak more is never understated.
 """
 
 import itertools
@@ -15,16 +15,11 @@ import pandas as pd
 import pytest
 import reports_of_fits
 from conftest import few_iterations
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reports_of_fits import leakage, row, words_of
 
 from skrldp import (
-    AllDistributions,
     AOptimalSanitizer,
     IRSanitizer,
-    LikelihoodRatioSet,
-    Mechanism,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
@@ -33,11 +28,9 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._params import at_most
-from skrldp.claims_in_words import claims_table, legend, set_in_short, set_lines
+from skrldp.claims_in_words import set_lines
 from skrldp.mechanism.manifest import read_json
 from skrldp.mechanism.messages import lines_of, notes_of
-from skrldp.sanitizers.base import BaseSanitizer
-from skrldp.sets.fitted_sets import ConditionalsSet
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
@@ -133,8 +126,6 @@ PEOPLE = pd.DataFrame(
     columns=["health", "means", "age", "visits"],
 )
 RECORDS = [90, 40, 30, 60, 80, 20, 50, 70, 60, 90, 20, 40, 30, 80, 70, 50]
-LISTED = {"categories": {"age": ["young", "old"], "visits": ["0", "1+"]}}
-LISTED["categories"] |= {"health": ["ill", "well"], "means": ["rich", "poor"]}
 
 
 @pytest.mark.usefixtures("few_reports")
@@ -161,30 +152,6 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart():
 
 
 @pytest.mark.usefixtures("few_reports")
-@pytest.mark.parametrize(
-    ("uncertainty", "more", "together", "words"),
-    [
-        (None, LISTED, 0.1, "one of them with probability at most 0.1"),
-        (None, {}, 0.05, ""),  # the same event, as values are learned
-        (LikelihoodRatioSet(0.01, radius="asymptotic"), {}, 0.02, "with probability about 0.02"),
-        (LikelihoodRatioSet(radius=0.01, drift=0.01), {}, None, "how often they miss is unknown"),
-    ],
-)
-def test_known_columns_and_how_often_sets_miss(uncertainty, more, together, words):
-    sanitizer = fitted(
-        PolyOptSanitizer, PEOPLE, RECORDS, observer_columns="age", uncertainty=uncertainty, **more
-    )
-    report, proof = privacy_report(sanitizer), sanitizer.certificate_
-    known = proof.claims.known
-    assert report.claims.known == known and known.known == ("age",)
-    assert row(report, "'age'") == at_most(known.eps, ".6g")
-    assert report.claims.beta == together
-    assert words in words_of(report)
-    moved = "that the population has changed by at most the drift since"
-    assert (moved in words_of(report)) == (getattr(uncertainty, "drift", 0.0) > 0.0)
-
-
-@pytest.mark.usefixtures("few_reports")
 def test_pages_for_auditors_and_programs():
     """The same figures and sentences, and what beta rests on wherever there is one."""
     san = fitted(PolyOptSanitizer, PEOPLE, RECORDS)
@@ -203,60 +170,3 @@ def test_pages_for_auditors_and_programs():
         assert said in plain
     assert "independently" in words_of(report)
     assert read["in_short"] == [line[2:] for line in plain.splitlines()[4:9]]
-
-
-# --- The set of distributions --------------------------------------------------------------------
-
-FEW = [12, 6, 9, 15, 14, 8]
-BETA = st.floats(0.001, 0.5)
-RADIUS = st.just(0.0) | st.floats(1e-6, 0.1)
-BALLS = st.one_of(
-    st.builds(RenyiBall, st.floats(0.5, 4.0), beta=BETA, radius=st.just("chi2") | RADIUS),
-    st.builds(RenyiBall, st.just(1.0), beta=BETA, radius=st.just("finite-sample")),
-)
-RATIOS = st.builds(
-    LikelihoodRatioSet,
-    BETA,
-    radius=st.sampled_from(["finite-sample", "asymptotic"]) | RADIUS,
-    drift=st.just(0.0) | st.floats(1e-6, 0.1),
-)
-
-
-class OverASet(SRRSanitizer):
-    """A mechanism that takes no time to design, certified over the set that it is given."""
-
-    _uncertainty_set = BaseSanitizer._uncertainty_set
-
-
-@pytest.mark.usefixtures("few_reports")
-@given(RATIOS | BALLS | st.just(AllDistributions()))
-@settings(max_examples=12)
-def test_every_place_states_the_set(uncertainty):
-    sanitizer = fitted(OverASet, THREE, FEW, uncertainty=uncertainty)
-    certificate = sanitizer.certificate_
-    around = certificate.uncertainty
-    assert around == uncertainty.fit_set(sanitizer.joint_)
-    assert set_in_short(certificate.claim.around) in repr(certificate)
-    assert around.describe().split(",")[0] in certificate._repr_html_().replace("&#x27;", "'")
-    report = privacy_report(sanitizer)
-    holds = words_of("; ".join(words for _, words in legend(report.claims)))
-    if around.is_everything:
-        assert not holds and {row[2] for row in claims_table(report.claims)[2]} == {"all"}
-    else:
-        assert words_of(around.describe()) in holds and holds in words_of(report).replace(
-            " assumes ", "; "
-        )
-    by_rule, asymptotic = around.beta is not None, around.rule in ("chi2", "asymptotic")
-    assert report.claims.beta == (0.0 if around.is_everything else around.beta)
-    beta = at_most(around.beta or 0.0, ".4g")
-    assert (f"with probability about {beta}" in holds) == asymptotic
-    assert (f"with probability at most {beta}" in holds) == (by_rule and not asymptotic)
-    assert ("many records" in holds) == asymptotic
-    limited = not (around.is_everything or around.is_point)
-    assert ("probability of missing is unknown" in holds) == (limited and not by_rule)
-    of_conditionals = isinstance(around, ConditionalsSet)
-    assert ("whatever the probabilities of the secrets" in holds) == (limited and of_conditionals)
-    drift = of_conditionals and around.drift > 0
-    assert ("(drift)" in holds) == ("by at most the drift since" in holds) == drift
-    claimed = Mechanism.from_json(sanitizer.mechanism_.to_json()).claims.main.around
-    assert claimed == around.stated(claimed.values_from)
