@@ -1,6 +1,6 @@
 """Displays keep to scikit-learn's ways and draw what their sanitizers have: pictures are legible.
 
-Colours are told apart by everybody and in grey; a heat map has the mechanism's probabilities;
+Colours are told apart by everybody; a heat map has the mechanism's probabilities;
 curves are those of the sanitizers, fitted at each ε.
 """
 
