@@ -7,6 +7,7 @@ What is asked by eps_worst_case and observer_columns is proven, and paid for.
 import itertools
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from skrldp import (
     RobustMSESanitizer,
     certify,
 )
+from skrldp.claims import Claims
 from skrldp.information import information_by_secret
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
@@ -205,6 +207,11 @@ def test_what_a_bound_over_all_distributions_costs(kind):
     assert values[0] < values[-1]
     for sanitizer in found[:2]:
         certificate = sanitizer.certificate_
+        main, everywhere = certificate.claims.main, certificate.claims.everywhere
+        assert (main.asked, everywhere.asked) == (1.0, sanitizer.eps_worst_case)
+        assert certificate.claims.is_kept
+        broken = replace(everywhere, asked=0.9 * everywhere.eps)
+        assert not Claims((main, broken)).is_kept
         assert certificate.eps <= 1.0
         assert leakage_over_all(sanitizer.mechanism_) <= certificate.eps_worst_case + 1e-12
         assert certificate.eps_worst_case <= sanitizer.eps_worst_case
@@ -233,6 +240,7 @@ def test_known_columns_and_two_secrets(observe):
     sanitizer.fit(CELLS.to_frame(index=False), sample_weight=rng.integers(200, 900, len(CELLS)))
     certificate, joint = sanitizer.certificate_, sanitizer.joint_
     assert certificate.eps <= 0.5 and certificate.claims.known.eps <= 0.5
+    assert certificate.claims.known.asked == 0.5
     tried = [certificate.distribution_known]
     for scale in rng.uniform(0.01, 0.04, size=60):
         moved = joint.probabilities * np.exp(rng.normal(scale=scale, size=joint.counts.shape))
