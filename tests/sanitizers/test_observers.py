@@ -26,6 +26,7 @@ from skrldp import (
 )
 from skrldp.claims import Claims
 from skrldp.information import information_by_secret
+from skrldp.table.codec import Codes
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -145,6 +146,17 @@ def test_other_columns_are_refused_and_those_of_u_named():
 
 
 # --- scikit-learn --------------------------------------------------------------------------------
+
+
+def test_an_unknown_value_is_refused():
+    found = fit(PolyOptSanitizer)
+    for X in ([[7]], [[0, 7]], [["any", 7]]):
+        with pytest.raises(ValueError, match="unseen in fit"):
+            found.transform(X)
+    with pytest.raises(ValueError, match="unseen in fit"):
+        found.score([["any", 1]])  # H(X) needs S: the table has it, so it must be known
+    with pytest.raises(ValueError, match="unknown value of U have no cell"):
+        Codes(np.zeros(2, dtype=int), np.array([0, -1])).cells(3)
 
 
 def test_the_score_is_about_u_alone_without_the_secret():
