@@ -161,6 +161,10 @@ def test_what_sees_u_alone_needs_no_secret():
     pd.testing.assert_frame_equal(sanitizer.transform(TABLE), sanitizer.transform(other))
 
 
+BY_POSITION = AOptimalSanitizer(targets=["nonsensitive", Marginal([1])])
+OF_A_SURVEY = AOptimalSanitizer(survey=SurveyDesign(weights="w"))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -168,21 +172,10 @@ def test_what_sees_u_alone_needs_no_secret():
         ({"blocks": ["age", "home", "wage"]}, "'wage' not found"),
         ({"eps_worst_case": 2.0}, "GRRSanitizer has no eps_worst_case"),
         # Of a block, column 1 is its own one: the report told what nobody had proven.
-        (
-            {"base": AOptimalSanitizer(observer_columns=[1])},
-            r"base has observer_columns=\[1\].*give it to BlockSanitizer",
-        ),
+        ({"base": AOptimalSanitizer(observer_columns=[1])}, "give it to BlockSanitizer"),
         ({"base": GRRSanitizer(sensitive="age")}, "leave sensitive out of the base"),
-        # In silence, each block was designed for a column of its own.
-        (
-            {"base": AOptimalSanitizer(targets=["nonsensitive", Marginal([1])])},
-            r"base has Marginal\(columns=\[1\].*selects a column by position",
-        ),
-        (
-            {"base": AOptimalSanitizer(survey=SurveyDesign(weights="w"))},
-            r"Fit AOptimalSanitizer\(survey=...\) itself, on the columns of one block",
-        ),
-        ({"categories": {"wage": [1]}}, "not columns"),
+        ({"base": BY_POSITION}, r"Marginal\(columns=\[1\].*selects a column by position"),
+        ({"base": OF_A_SURVEY}, r"Fit AOptimalSanitizer\(survey=...\) itself"),
         ({"categories": KNOWN | {"job": ["a", "b"]}}, "(?s)'job'.*lacks"),
     ],
 )

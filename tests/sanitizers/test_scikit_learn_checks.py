@@ -29,8 +29,7 @@ from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
-    LikelihoodRatioSet,
-    PolyOptSanitizer,
+    NonRobustSanitizer,
     RenyiBall,
     RobustMSESanitizer,
     privacy_report,
@@ -51,7 +50,7 @@ def _quick():
 # What the others add to these is the mechanism alone.
 CHECKED = [
     GRRSanitizer(),
-    PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower")),
+    NonRobustSanitizer(),
     AOptimalSanitizer(observe="nonsensitive", uncertainty=AllDistributions()),
     RobustMSESanitizer(uncertainty=AllDistributions()),
 ]
