@@ -13,8 +13,6 @@ from skrldp import JointDistribution, Mechanism
 from skrldp.certificate import release
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.distance_problem import (
-    DistanceProblem,
-    distance_matrix,
     expected_distance,
 )
 from skrldp.design.engine import solve
@@ -46,41 +44,6 @@ def tiled(matrix, joint):
 
 
 # --- RobustMSE -----------------------------------------------------------------------------------
-
-
-def tied_program(joint, region, cost, eps):
-    """The least cost by a linear program over all cells, with equal parts; polyhedral regions."""
-    (a1, a2), b = joint.counts.shape, len(cost)
-    limits, extremes = [], [region.vertices(s) for s in range(a1)]
-    for s, t in itertools.permutations(range(a1), 2):
-        for first, second in itertools.product(extremes[s], extremes[t]):
-            row = np.zeros((a1, a2))
-            row[s] += first
-            row[t] -= np.exp(eps) * second
-            limits += [np.kron(one, row.ravel()) for one in np.eye(b)]
-    ties = [np.kron(one, np.kron(np.eye(a1)[s] - np.eye(a1)[0], u))
-            for one in np.eye(b) for s in range(1, a1) for u in np.eye(a2)]  # fmt: skip
-    sums = np.tile(np.eye(a1 * a2), (1, b))
-    equal, right = np.concatenate([sums, ties]), np.append(np.ones(a1 * a2), np.zeros(len(ties)))
-    found = linprog(
-        (joint.probabilities.ravel() * np.tile(cost, (1, a1))).ravel(),
-        A_ub=np.array(limits), b_ub=np.zeros(len(limits)), A_eq=equal, b_eq=right,
-    )  # fmt: skip
-    assert found.status == 0
-    return found.fun
-
-
-@pytest.mark.parametrize(
-    ("kind", "table"), [("box", 1), ("lower", 1), ("simplex", 0), ("point", 1)]
-)
-def test_closest_reports_by_a_plain_linear_program(kind, table):
-    joint = JointDistribution(TABLES[table])
-    values = range(joint.counts.shape[1])
-    distance, region = distance_matrix("squared", values), region_of(joint, kind)
-    cost = expected_distance(joint, distance, RenyiSet(2.0, 0.0), observe="nonsensitive")
-    found = solve(DistanceProblem(cost), Requirements.of(region, 0.5))
-    assert found.objective == pytest.approx(tied_program(joint, region, distance.T, 0.5), rel=TOL)
-    assert found.matrix.shape == distance.T.shape and found.gap <= TOL
 
 
 @pytest.mark.parametrize(

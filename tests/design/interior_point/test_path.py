@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from conftest import excess
-from path_tables import TABLES, region_of
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
@@ -13,6 +12,19 @@ from skrldp.design.programs import ExpectedCost
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
+
+TABLES = {
+    "3x3": [[10, 7, 101], [161, 144, 3], [6, 12, 59]],
+    "zero cells": [[9, 0, 31], [40, 25, 0], [1, 2, 8]],
+    "unseen": [[20, 30, 5], [0, 0, 0], [14, 60, 9]],
+}
+
+
+def region_of(table, kind, alpha=2.0, radius=0.05):
+    joint = JointDistribution(TABLES[table])
+    radius = {"point": 0.0, "simplex": np.inf}.get(kind, radius)
+    name = "lower" if kind in ("point", "simplex") else kind
+    return privacy_region(joint, RenyiSet(alpha, radius), region=name)
 
 
 def vertices_of(region, secret):

@@ -1,14 +1,16 @@
-"""Paths of single rows: Newton's equations are solved, and paths over boxes end at the optimum."""
+"""Paths of single rows: concave means, Newton's equations, and optima over boxes."""
 
 from itertools import product
 
 import numpy as np
 import pytest
+from conftest import pairwise
 from scipy.optimize import linprog
 
 from skrldp import JointDistribution
 from skrldp.design.central_path import RowPaths
-from skrldp.design.newton_system import Part
+from skrldp.design.newton_system import Part, inverses
+from skrldp.design.pair_blocks import concave_mean
 from skrldp.design.path_blocks import path_blocks
 from skrldp.privacy.private_rows import BoxRegion, Layout, privacy_region
 from skrldp.privacy.requirements import Requirements
@@ -133,3 +135,55 @@ def test_rows_with_boxes_of_their_own_are_those_of_each_box():
         for one in alone:
             one.advance(np.full(1, 1e-6))
     np.testing.assert_allclose(together.rows, np.vstack([one.rows for one in alone]), rtol=1e-9)
+
+
+THETAS = (0.5, 1.0, 0.0, 0.75, 0.2, 1e-7, -1e-7, -0.3, -2.0 / 3.0, -7.0 / 3.0)
+
+
+def plain_mean(x, p, theta):
+    x, p = x[p > 0], p[p > 0]
+    if theta == 0.0:
+        return float(np.exp(p @ np.log(x)))
+    return float((p @ x**theta) ** (1.0 / theta))
+
+
+@pytest.mark.parametrize("theta", THETAS)
+def test_concave_mean(theta):
+    rng = np.random.default_rng(0)
+    x, p = rng.random((4, 3, 5)) + 0.05, rng.dirichlet(np.ones(5), size=3)
+    p[1, 2:4] = 0.0
+    p /= p.sum(axis=1, keepdims=True)
+    mean, gradient = concave_mean(x, p, theta)
+    assert mean.shape == (4, 3) and gradient.shape == (4, 3, 5)
+    close = 1e-7 if 0 < abs(theta) < 1e-6 else 1e-12  # what the plain form loses there
+    for i, j in np.ndindex(4, 3):
+        assert mean[i, j] == pytest.approx(plain_mean(x[i, j], p[j], theta), rel=close)
+        for u in range(5):
+            step = 1e-6 * np.eye(5)[u]
+            up, down = (concave_mean(x[i, j] + s, p[j], theta)[0] for s in (step, -step))
+            assert gradient[i, j, u] == pytest.approx((up - down) / 2e-6, abs=1e-7, rel=1e-6)
+    # homogeneous of degree one, so that gradient . x is the mean
+    np.testing.assert_allclose(np.einsum("iju,iju->ij", gradient, x), mean, rtol=1e-12)
+    np.testing.assert_allclose(concave_mean(1e6 * x, p, theta)[0], 1e6 * mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("theta", "least"), pairwise(THETAS, [1e-3, 1e-9, 1e-14]))
+def test_concave_mean_of_numbers_far_apart(theta, least):
+    """One point alone too: the mean of a robust cost is of a single array."""
+    x, p = np.array([least, 0.5, 3.0, 1e-20]), np.array([0.3, 0.45, 0.25, 0.0])
+    close = 1e-6 if 0 < abs(theta) < 1e-6 else 1e-10
+    for shaped in (x, x[None], x[None, None]):
+        mean, gradient = concave_mean(shaped, p, theta)
+        assert np.shape(mean) == shaped.shape[:-1]
+        assert gradient.shape == shaped.shape
+        expected = plain_mean(x, p, theta)
+        np.testing.assert_allclose(mean, expected, rtol=close)
+        assert np.all(gradient >= 0.0)
+        np.testing.assert_allclose((gradient * shaped).sum(), expected, rtol=close)
+
+
+def test_what_has_no_inverse_is_an_error():
+    """So is what rounding leaves at the end of a path."""
+    for value in (np.nan, np.inf, -1.0, 0.0):
+        with pytest.raises(np.linalg.LinAlgError):
+            inverses(np.full((1, 3, 3), value))
