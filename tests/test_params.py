@@ -79,15 +79,6 @@ def test_the_text_is_on_the_right_side_and_near(value, spec):
     assert nearest[1] in (float(below), float(above)) or math.isclose(*nearest, rel_tol=1e-12)
 
 
-def test_by_hand():
-    assert at_most(0.1) == at_least(0.1) == at_most(0.1, ".2g") == "0.1"
-    assert at_most(1.0, ".6f") == at_least(1.0, ".6f") == "1.000000"
-    assert at_most(0.99999, ".4g") == at_most(1.0, ".4g") == "1"
-    assert (at_least(math.log(2)), at_most(math.log(2))) == ("0.69314718", "0.693147181")
-    assert (at_least(math.log(2), ".3f"), at_most(math.log(2), ".3f")) == ("0.693", "0.694")
-    assert (at_least(-1e-30, ".2f"), at_most(-1e-30, ".2f")) == ("-0.01", "-0.00")
-
-
 ROWS = [["no", "a"], ["yes", "b"], ["no", "b"], ["yes", "a"]]
 
 

@@ -109,14 +109,6 @@ def test_numbers_as_names_in_another_order_are_refused():
         estimator.fit(Y[[1, 0]])
 
 
-def test_reports_beside_ids_are_to_be_fitted_alone():
-    Y = pd.DataFrame({"person": [7, 8], "report": [0, 1]})
-    for size in (2, 4):  # of two symbols, the columns could be one-hot
-        own = plain(grr(size)).named(tuple("abcd"[:size]), [("u", False)])
-        with pytest.raises(ValueError, match=r"alone, Y\[\['report'\]\]"):
-            FrequencyEstimator(own).fit(Y)
-
-
 WAYS = {  # U in its order, and whether a number could be a report's number and another one's value
     "numbers in another order": ([2, 1, 0], True),
     "numbers that are the reports' own": ([0, 1, 2], False),
@@ -205,19 +197,6 @@ def test_reports_of_another_mechanism():
     mechanism = plain(np.vstack([grr(3), np.zeros(3)]))
     with pytest.raises(ValueError, match=r"2 reports of symbol 3, .* never sends"):
         FrequencyEstimator(mechanism).fit([0, 3, 1, 3])
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1, -1], "row 1 has"),
-        ([1, 2, 3], r"expected \(2,\)"),
-        ([0, 0], "there is no report"),
-    ],
-)
-def test_bad_weights(weights, message):
-    with pytest.raises(ValueError, match=message):
-        FrequencyEstimator(plain(grr(3))).fit([0, 1], sample_weight=weights)
 
 
 # -- parameters -----------------------------------------------------------------------------------

@@ -59,15 +59,6 @@ def test_no_unbiased_weights_have_a_smaller_variance_at_the_public_distribution(
     assert own.inference(exact).spread[0] ** 2 == pytest.approx(variance)
 
 
-def test_what_the_reports_do_not_determine_is_known():
-    channel = Channel(np.kron(grr(2), np.ones((1, 2))), np.full(4, 0.25))
-    statistic = WeightedStatistic.of(
-        channel, np.array([[1.0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1]])
-    )
-    assert statistic.determined.tolist() == [True, False, True]
-    assert statistic.certain.tolist() == [False, False, True]
-
-
 @given(SEEDS)
 def test_errors_are_the_spread_of_estimates(seed):
     """The delta method's slope, against a numerical one; a mean within a group."""

@@ -188,14 +188,6 @@ def test_the_levels_of_storage_are_given_if_the_user_says_so():
         learn(both, sensitive="s", categories="dtype")
 
 
-def test_a_missing_value_is_learned_beside_given_levels():
-    X = pandas_category(ordered=True)
-    X.loc[0, "u"] = None
-    codec, codes = learn(X, sensitive="s", categories="dtype")
-    assert (codec.source, codec.values) == ("learned", (*LEVELS, None))
-    assert codes.values.tolist() == [4, 2, 0]
-
-
 def test_storage_is_no_declaration():
     """The order of these dictionaries is that of the rows."""
     categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
