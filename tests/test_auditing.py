@@ -34,7 +34,7 @@ from skrldp import (
     audit,
     auditing,
 )
-from skrldp.auditing import _check_mechanism, _check_repeats, _clopper_pearson, _Numbers
+from skrldp.auditing import _check_mechanism, _check_repeats, _clopper_pearson
 from skrldp.claims import Claim
 from skrldp.claims_in_words import claim_in_words
 from skrldp.sanitizers.access import codec_of, write_reports
@@ -486,21 +486,6 @@ def test_reports_that_are_all_different_are_refused():
 
     with pytest.raises(ValueError, match="reports are unique, so there is nothing to"):
         audit(report, n=2_000, distribution=JOINT, eps=1.0, random_state=0)
-
-
-def test_equal_reports_have_equal_numbers():
-    index = _Numbers()
-    one, two = index.add(np.array([[1, 2], [3, 4]]), 2)
-    for form in ([[1.0, 2.0], [3.0, 4.0]], np.array([[1, 2], [3, 4]], dtype=object)):
-        assert index.add(form, 2).tolist() == [one, two]
-    assert index.add(pd.DataFrame([[1, 2], [3, 4]]), 2).tolist() == [one, two]
-    assert index.row(two) == (3, 4)
-    for frame in (pd.DataFrame({"a": ["x", None]}), pl.DataFrame({"a": ["x", None]})):
-        assert index.add(frame, 2).tolist() == [2, 3]
-    assert index.row(2) == "x" and index.row(3) is None
-    assert index.add([[2**60], [2**60 + 1]], 2).tolist() == [4, 5]
-    with pytest.raises(TypeError, match="must be a table"):
-        index.add(pl.LazyFrame({"a": [1]}), 1)
 
 
 # --- The object, and bad input -------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The public distribution: counts in, probabilities out."""
+"""The public distribution is its counts, exactly; what are no counts is refused."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Checks of parameters: what counts as a number, and what refusals say."""
+"""Parameters are checked for what they are, bounds printed on the safe side, no record is shown."""
 
 import math
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Estimates from the reports of all blocks, their errors, and weights of public records."""
+"""Blocks give the population's shares with intervals of the larger error; raking is optimal."""
 
 import numpy as np
 import pandas as pd

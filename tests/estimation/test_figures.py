@@ -1,4 +1,4 @@
-"""Estimates of a fitted estimator: labels, points, errors, intervals, differences and ratios."""
+"""Estimates add up cells; differences, ratios and pooled ones have the errors of their parts."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Designs of the package svy: its own where it is installed, and objects with its attributes."""
+"""A design of the package svy is read whole, or refused where it has no equivalent."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Known statistics of a real survey, from our covariances.
+"""Covariances give the statistics of a real survey that other packages print.
 
 Pearson's statistic of independence, corrected by Rao and Scott's second order, as R's ``svychisq``
 and the package svy print it.

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lazy_frames import ENGINES, rows_brought
 from sklearn.base import clone
 
 from skrldp import (
@@ -302,3 +303,67 @@ def test_nearly_all_weight_on_few_records_is_refused(heavy):
     table["weight"] = np.where(chosen, 1e20, 1.0)
     with pytest.raises(ValueError, match="nearly all weight is on few records"):
         make(IRSanitizer).fit(table)
+
+
+# -- lazy frames: engines add weights up within clusters ------------------------------------------
+
+LAZY = {
+    "all": SurveyDesign(weights="weight", strata="region", clusters="place", nest=True),
+    "strata": SurveyDesign(weights="weight", strata="region"),
+    "clusters": SurveyDesign(clusters=["region", "place"]),
+}
+
+
+def of_regions(design, weights=None):
+    """Four regions of 20 places, with missing answers, and the columns that a fit needs."""
+    table = survey().assign(region=lambda t: t["place"] // 20, place=lambda t: t["place"] % 20)
+    table.loc[::10, "visits"] = None
+    table = pl.from_pandas(table)
+    if weights is not None:
+        table = table.with_columns(weight=weights)
+    return table.select("ill", "visits", *design.columns)
+
+
+def fit_lazily(table, design, **options):
+    values = {"ill": ["no", "yes"], "visits": ["few", "many", None]}
+    return make(IRSanitizer, survey=design, categories=values, random_state=0, **options).fit(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", LAZY)
+def test_a_lazy_survey_is_fitted_as_the_same_rows(engine, name, monkeypatch):
+    table, brought = of_regions(LAZY[name]), rows_brought(monkeypatch)
+    found = fit_lazily(ENGINES[engine](table), LAZY[name])
+    assert name != "strata" or max(brought) <= 24  # cells within regions
+    expected = fit_lazily(table, LAZY[name])
+    assert np.array_equal(found.joint_.counts, expected.joint_.counts)
+    for sums in ("totals", "squares", "covariance"):
+        of_both = [getattr(each.joint_.survey, sums) for each in (found, expected)]
+        np.testing.assert_allclose(*of_both, rtol=1e-9, atol=1e-9)
+    for number in ("n_clusters", "degrees", "n_rows"):
+        assert getattr(found.survey_, number) == getattr(expected.survey_, number)
+    of_both = [each.certificate_.uncertainty.pair for each in (found, expected)]
+    assert of_both[0] == pytest.approx(of_both[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (0.0, "positive numbers, but some are"),
+        (float("nan"), "positive numbers, but"),
+        (None, "numbers, but 60 are missing"),
+        (1e-165, "give weights in other units"),
+    ],
+)
+def test_weights_of_lazy_surveys_are_checked(engine, weight, message):
+    weights = pl.when(pl.col("place") == 3).then(weight).otherwise(1.0)
+    with pytest.raises(ValueError, match=message):
+        fit_lazily(ENGINES[engine](of_regions(LAZY["all"], weights)), LAZY["all"])
+
+
+def test_exact_sets_of_lazy_surveys_need_the_rows():
+    design = SurveyDesign(weights="weight", max_weight=4.0)
+    with pytest.raises(ValueError, match="a survey with radius='finite-sample' needs the rows"):
+        fit_lazily(of_regions(design).lazy(), design, uncertainty=LikelihoodRatioSet())

@@ -1,4 +1,4 @@
-"""Tables, categories and columns that are refused, and what the messages say."""
+"""Bad tables, categories and columns are refused, with the column, the number and a remedy."""
 
 import numpy as np
 import pandas as pd
