@@ -92,7 +92,7 @@ def test_the_proof_is_over_the_whole_set(surveyed):
 def test_known_columns_have_the_design_too():
     table = survey().assign(sex=np.random.default_rng(1).choice(["f", "m"], 1_200))
     values = VALUES | {"sex": ["f", "m"]}
-    found = make(PolyOptSanitizer, observer_columns="sex", categories=values).fit(table)
+    found = make(RobustMSESanitizer, observer_columns="sex", categories=values).fit(table)
     assert found.certificate_.claims.known.around.rule == "survey"
     assert found.certificate_.claims.known.eps <= 1.0
 
