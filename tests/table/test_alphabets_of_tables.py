@@ -17,10 +17,6 @@ from skrldp.table.encoding import Grouping
 from skrldp.table.learned_categories import learn
 
 
-def table(*columns, names="suvw"):
-    return pd.DataFrame(dict(zip(names, map(list, columns), strict=False)))
-
-
 @settings(deadline=None, max_examples=30)
 @given(
     st.lists(st.integers(0, 6), min_size=6, max_size=40),
@@ -31,7 +27,7 @@ def test_rare_values_are_those_of_one_hot_encoder(values, least):
     encoder = OneHotEncoder(min_frequency=least).fit(np.c_[values])
     rare = encoder.infrequent_categories_[0]
     rare = () if rare is None else tuple(rare.tolist())
-    X = table([0, 1] * len(values), [v for v in values for _ in range(2)])
+    X = pd.DataFrame({"s": [0, 1] * len(values), "u": np.repeat(values, 2)})
     grouping = Grouping(least if isinstance(least, float) else 2 * least)
     if len(set(values) - set(rare)) + bool(rare) < 2:
         with pytest.raises(ValueError, match="only one value"):
@@ -131,73 +127,35 @@ LEVELS = ["low", "middle", "high", "top"]
 ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name
 
 
-def pandas_category(*, ordered):
-    return pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical(ROWS, LEVELS, ordered=ordered)})
-
-
-def arrow_dictionary(*, ordered):
-    codes = pa.array([LEVELS.index(value) for value in ROWS], pa.int8())
-    u = pa.DictionaryArray.from_arrays(codes, LEVELS, ordered=ordered)
-    return pa.table({"s": [0, 1, 1], "u": u})
-
-
 def test_levels_are_given_if_rows_cannot_have_made_them():
     """Else the user says that they were fixed in advance; all combinations are known then."""
     enum = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Enum(LEVELS))})
     assert learn(enum, sensitive="s")[0].source == "declared"
-    X = pandas_category(ordered=True)
+    X = pd.DataFrame({"s": [0, 1, 1], "u": pd.Categorical(ROWS, LEVELS, ordered=True)})
     assert learn(X, sensitive="s")[0].source == "learned"
     for categories in ("dtype", {"u": "dtype"}, ["auto", "dtype"]):
         codec, _ = learn(X, sensitive="s", categories=categories)
         assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda numbers, _: pd.cut(numbers, 3),
-        lambda numbers, path: read_back(pd.cut(numbers, 3, labels=LEVELS[:3]), path),
-    ],
-    ids=["cut", "read_stata"],
-)
-def test_ordered_categories_that_were_made_of_the_table_are_learned(made, tmp_path):
-    numbers = pd.Series(np.random.default_rng(0).lognormal(size=300), name="u")
-    found = made(numbers, tmp_path / "table.dta")
-    assert found.cat.ordered
-    X = pd.DataFrame({"s": np.arange(300) % 2, "u": found.cat.rename_categories(list("abc"))})
-    for categories in ("auto", "product", "dtype"):
-        codec, _ = learn(X, sensitive="s", categories=categories)
-        assert codec.values == ("a", "b", "c")
-        assert (codec.source == "declared") is (categories == "dtype")
-
-
-def read_back(column, path):
-    """Write a column as Stata does, and read it."""
-    column.to_frame().to_stata(path, write_index=False)
-    return pd.read_stata(path)["u"]
-
-
 def test_the_levels_of_storage_are_given_if_the_user_says_so():
-    codec, _ = learn(arrow_dictionary(ordered=False), sensitive="s", categories="dtype")
+    """Because the order of these dictionaries is that of the rows."""
+    categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
+    coded = pa.DictionaryArray.from_arrays(pa.array([1, 2, 0], pa.int8()), LEVELS)
+    coded = pa.table({"s": [0, 1, 1], "u": coded})
+    for X in (coded, categorical):
+        assert learn(X, sensitive="s")[0].values == ("high", "low", "middle")
+    codec, _ = learn(coded, sensitive="s", categories="dtype")
     assert (codec.source, codec.values) == ("declared", tuple(LEVELS))
     columns = [pa.array(values).dictionary_encode() for values in (["a", "b"], ["b", "c"])]
-    parts = [pa.table({"s": [0, 1], "u": u}) for u in columns]
-    both = pa.concat_tables(parts)
+    both = pa.concat_tables([pa.table({"s": [0, 1], "u": column}) for column in columns])
     assert learn(both, sensitive="s")[0].values == ("a", "b", "c")
     with pytest.raises(ValueError, match=r"unify_dictionaries\(\) of the table, in column 'u'"):
         learn(both, sensitive="s", categories="dtype")
 
 
-def test_storage_is_no_declaration():
-    """The order of these dictionaries is that of the rows."""
-    categorical = pl.DataFrame({"s": [0, 1, 1], "u": pl.Series(ROWS, dtype=pl.Categorical)})
-    for X in (arrow_dictionary(ordered=False), categorical):
-        assert learn(X, sensitive="s")[0].values == ("high", "low", "middle")
-
-
-@pytest.mark.parametrize("dtype", ["bool", "boolean"])
-def test_booleans_have_both_values(dtype):
-    X = pd.DataFrame({"s": [0, 1, 0], "u": pd.Series([True] * 3, dtype=dtype)})
+def test_booleans_have_both_values():
+    X = pd.DataFrame({"s": [0, 1, 0], "u": [True] * 3})
     assert learn(X)[0].values == (False, True)
 
 
