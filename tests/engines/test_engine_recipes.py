@@ -46,9 +46,9 @@ def test_recipe(name, tmp_path):
     if missing:
         pytest.skip(f"{missing[0]} is missing: make test-engines installs it")
     if name == "Spark":
-        import spark_cluster
+        import spark_session
 
-        spark_cluster.bring_java()
+        spark_session.bring_java()
     sections = [FIRST, *(SECTIONS[section] for section in SCRIPTS[name])]
     code = "".join(code for section in sections for code, _ in blocks(section, "python"))
     env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}

@@ -22,7 +22,7 @@ warnings.simplefilter("ignore")  # PySpark's, about pandas 3
 from engine_records import in_one_process, in_order, reporter
 from lazy_frames import check_engine
 from pyspark.sql import SparkSession
-from spark_cluster import bring_java
+from spark_session import bring_java
 
 from skrldp import batches
 
