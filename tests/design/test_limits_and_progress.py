@@ -6,64 +6,59 @@ import sys
 import threading
 import time
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrldp.design import progress
 from skrldp.design.limits import Limits, Workers, part_of_larger_work, shortened
 from skrldp.design.mutual_information import Information
 from skrldp.design.progress import Progress
 from skrldp.design.solution import Solution
 
-_LONG = 60.0  # seconds after which a line that is awaited will not come
-
 
 class Terminal(io.StringIO):
-    """A terminal in place of stderr, on which words can be awaited."""
-
-    def __init__(self):
-        super().__init__()
-        self.text, self.changed = "", threading.Condition()
+    """A terminal in place of stderr."""
 
     def isatty(self):
         return True
-
-    def write(self, text):
-        with self.changed:
-            self.text += text
-            self.changed.notify_all()
-        return len(text)
-
-    def wait_for(self, words, times=1):
-        with self.changed:
-            assert self.changed.wait_for(lambda: self.text.count(words) >= times, _LONG), words
 
 
 INFORMATION = Information(np.full(4, 0.25))
 
 
 def test_a_terminal_shows_time_stage_and_the_best_mechanism_with_its_gap(monkeypatch):
-    monkeypatch.setattr(progress, "_FIRST", 1e-3)
-    monkeypatch.setattr(progress, "_TICK", 1e-3)
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    with Progress(Limits(60.0), INFORMATION) as shown:
+    shown = Progress(Limits(60.0), INFORMATION)
+
+    def seconds():
+        """What happens before each line; the last ends the work."""
         shown.stage = "a long program"
-        terminal.wait_for(" s, a long program", times=2)  # time goes on while nothing is reported
+        yield False
         shown.show(0.5)
         shown.show(0.25)
-        terminal.wait_for("I(X;Y) 0.5 nats")
+        yield False
         shown.bound = 1.0
-        terminal.wait_for("I(X;Y) 0.5 nats, gap 50%")
+        yield False
+        yield True
+
+    waits = seconds()
+    shown._ended = SimpleNamespace(wait=lambda _: next(waits))
+    shown._run()
+    for words in (" s, a long program", "I(X;Y) 0.5 nats", "I(X;Y) 0.5 nats, gap 50%"):
+        assert words in terminal.getvalue()
 
 
-@pytest.mark.parametrize("is_part", [False, True])
-def test_nothing_is_written_to_logs_and_by_parts_of_a_larger_work(is_part, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal() if is_part else io.StringIO())
+@pytest.mark.parametrize(
+    ("stream", "is_part", "is_shown"),
+    [(Terminal, False, True), (Terminal, True, False), (io.StringIO, False, False)],
+)
+def test_progress_is_for_terminals_and_the_whole_work_alone(stream, is_part, is_shown, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stream())
     with part_of_larger_work() if is_part else nullcontext(), Progress(Limits(), INFORMATION):
-        assert not any(thread.name == "skrldp" for thread in threading.enumerate())
+        assert any(thread.name == "skrldp" for thread in threading.enumerate()) == is_shown
 
 
 def test_the_limit_of_a_larger_work_is_kept():

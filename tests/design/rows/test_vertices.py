@@ -19,10 +19,9 @@ from skrldp import (
 )
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
-from skrldp.design.mutual_information import Information
-from skrldp.design.vertices import _vertices, enumerate_vertices, facets
+from skrldp.design.vertices import _vertices, facets
 from skrldp.exceptions import SolverError
-from skrldp.information import mutual_information, row_information
+from skrldp.information import row_information
 from skrldp.privacy.private_rows import BoxRegion, privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -117,37 +116,6 @@ def test_entropy_example_3(cdd):
         (distinct @ facets(Requirements.of(region_of(JOINT), eps)).T).max(axis=1), 1e-9
     )
     assert (distinct @ facets(Requirements.of(region, eps)).T).max() > 1e-3
-
-
-@pytest.mark.parametrize("secrets", [2, 5])
-def test_all_distributions_with_one_value_gives_the_patterns(secrets, cdd):
-    """LDP on S: a vertex is 1 on some secrets and exp(eps) on the others, up to its scale."""
-    joint = JointDistribution(np.arange(3, 3 + secrets)[:, None])
-    eps = 0.8
-    found = _vertices(facets(Requirements.of(region_of(joint, radius=np.inf), eps)))
-    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=secrets)))[1:-1]
-    patterns /= patterns.sum(axis=1, keepdims=True)
-    assert len(found) == 2**secrets - 2
-    np.testing.assert_allclose(in_order(found), in_order(patterns), atol=1e-12)
-
-
-@pytest.mark.parametrize(("kind", "same_secret"), [("lower", True), ("box", False)])
-def test_what_comes_back(kind, same_secret, cdd):
-    region = region_of(SMALL, kind, same_secret)
-    requirements = Requirements.of(region, 0.5)
-    found = enumerate_vertices(SMALL, requirements, Information(SMALL.probabilities.ravel()))
-    assert (found.status, found.solver) == ("optimal", "vertices")
-    assert found.bound >= found.objective
-    assert found.gap < 1e-12
-    np.testing.assert_allclose(found.matrix.sum(axis=0), 1.0, atol=1e-8)
-    assert len(found.matrix) <= SMALL.counts.size  # Entropy Theorem 3
-    assert np.all(found.matrix >= 0.0)
-    assert (found.matrix @ facets(Requirements.of(region, 0.5)).T).max() <= 1e-9
-    distribution = SMALL.probabilities.ravel()
-    assert found.objective == pytest.approx(
-        mutual_information(found.matrix, distribution), rel=1e-8
-    )
-    assert f"of {len(facets(Requirements.of(region, 0.5)))} facets" in found.message
 
 
 @pytest.mark.parametrize(("values", "kind"), [(3, "joint"), (3, "product"), (7, "box")])
