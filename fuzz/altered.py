@@ -14,10 +14,9 @@ import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+from changed_proofs import bound_together, kept_bases
 from command_files import write
-from fuzz_verify import bound_together
-from test_altered_claims import KNOWN, SETS, alterations, records
-from verdict_cases import kept_bases
+from test_verify_command import KNOWN, SETS, alterations, survey
 
 from skrldp import PolyOptSanitizer
 from skrldp.cli import main
@@ -33,7 +32,7 @@ def honest():
             "categories": KNOWN,
             "uncertainty": around,
         }
-        made = PolyOptSanitizer(sensitive="ill", **options).fit(records()).mechanism_
+        made = PolyOptSanitizer(sensitive="ill", **options).fit(survey()).mechanism_
         found.append(json.loads(made.to_json()))
     return found
 
@@ -66,7 +65,7 @@ def run(number, start):
     with tempfile.TemporaryDirectory() as folder:
         names = ("mechanism.json", "counts.json", "witness.json", "public.csv")
         paths = [Path(folder) / name for name in names]
-        write(records(), paths[-1])
+        write(survey(), paths[-1])
         for fields in mechanisms:
             paths[0].write_text(json.dumps(fields), "utf-8")
             code, said = verdict(paths[0], paths[-1])

@@ -38,9 +38,9 @@ def run_target(name, number, start):
 
 def run_truth(number, start):
     """Change single numbers of proofs; what is accepted must be true."""
-    import fuzz_verify
+    import changed_proofs
 
-    return fuzz_verify.run(number, start)
+    return changed_proofs.run(number, start)
 
 
 def run_clients(number, start):
@@ -54,9 +54,9 @@ def run_clients(number, start):
 
 def run_checkers(number, start):
     """Compare both checkers of proofs."""
-    import verdict_cases
+    import changed_proofs
 
-    holding, different = verdict_cases.compare(number, start)
+    holding, different = changed_proofs.compare(number, start)
     words = f"{number:,} proofs, {holding:,} of which hold, {len(different)} differences"
     print(f"checkers: {words}", *different[:5], sep="\n")
     return len(different)

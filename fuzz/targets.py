@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("", "client", "certificate", "cli")
 sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / name) for name in ROOMS)]
 
+from changed_proofs import kept_bases  # noqa: E402
+from changed_proofs import mutant as mutant_of_proof  # noqa: E402
 from changed_texts import mutants  # noqa: E402
-from verdict_cases import kept_bases  # noqa: E402
-from verdict_cases import mutant as mutant_of_proof  # noqa: E402
 
 from skrldp import client  # noqa: E402
 from skrldp.certificate import verify  # noqa: E402

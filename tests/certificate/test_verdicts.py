@@ -8,11 +8,15 @@ import ast
 import json
 import random
 import re
+import sys
 from pathlib import Path
 
 from conftest import ROOT
-from fuzz_verify import bound_together
-from verdict_cases import edited, kept_bases, of_structure, read, verdict
+from verdict_cases import edited, kept_bases, read, verdict
+
+sys.path.insert(0, str(ROOT / "fuzz"))
+from changed_proofs import bound_together
+from changed_texts import of_structure
 
 from skrldp.certificate import _verify, verify
 from skrldp.mechanism.manifest import read_json

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import few_iterations
-from fuzz_verify import COUNTS, SETS, fuzz, proven
+from conftest import ROOT, few_iterations
+
+sys.path.insert(0, str(ROOT / "fuzz"))
+from changed_proofs import COUNTS, SETS, fuzz, proven
 
 from skrldp import (
     IRSanitizer,

@@ -11,25 +11,35 @@ import hashlib
 import json
 import random
 import re
+import subprocess
+import sys
 import warnings
 from collections import Counter
 from decimal import Decimal, localcontext
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from conftest import few_iterations
 from sklearn.exceptions import ConvergenceWarning
 
-from skrldp import (
+HERE = Path(__file__).resolve().parent
+TESTS = HERE.parent / "tests"
+sys.path[:0] = [str(HERE.parent), str(TESTS), str(TESTS / "certificate")]
+
+from changed_texts import of_structure, of_text  # noqa: E402
+from conftest import few_iterations  # noqa: E402
+from verdict_cases import kept_bases, verdict  # noqa: E402
+
+from skrldp import (  # noqa: E402
     JointDistribution,
     LikelihoodRatioSet,
     PolyOptSanitizer,
     RenyiBall,
     SurveyDesign,
 )
-from skrldp.certificate import counts_to_json, verify
-from skrldp.support_function import support, worst_conditionals
+from skrldp.certificate import counts_to_json, verify  # noqa: E402
+from skrldp.support_function import support, worst_conditionals  # noqa: E402
 
 COUNTS = np.array([[40, 5, 9], [12, 33, 8], [7, 2, 60]])
 SETS = {
@@ -250,6 +260,63 @@ def fuzz(number, seed, name):
             if false_by(*new[:2]) > 0:
                 false.append((change, new))
     return tried, accepted, false
+
+
+def mutants(bases, number, seed):
+    """Yield the number of a base, and three changed texts, with an ε."""
+    rng = random.Random(seed)
+    for _ in range(number):
+        base = rng.randrange(len(bases))
+        *texts, eps, _ = bases[base]
+        yield base, mutant(rng, texts), eps if rng.random() < 0.8 else round(rng.uniform(0, 3), 3)
+
+
+def mutant(rng, texts):
+    """Change numbers, structure or text of a proof; mostly with digests that fit again."""
+    new, kind, place = list(texts), rng.random(), rng.randrange(3)
+    if kind < 0.6 and '"skrldp-mechanism"' in texts[0][:40]:
+        return list(changed(rng, texts)[1])
+    if kind < 0.85:
+        fields = json.loads(new[place])
+        of_structure(fields, rng)
+        new[place] = as_before(new[place], fields)
+    else:
+        new[place] = of_text(new[place], rng)
+    return list(bound_together(*new)) if rng.random() < 0.8 else new
+
+
+def compare(number, seed):
+    """Return the proofs of which Python and Node say different things, with both verdicts.
+
+    Texts that are no JSON have to be refused by both, in whatever words: they are read up to the
+    first fault, and readers find the faults of a text in different orders.
+    """
+    bases = list(kept_bases().values())
+    tried = [(texts, eps, bases[b][4]) for b, texts, eps in mutants(bases, number, seed)]
+    answers = subprocess.run(
+        ["node", str(HERE / "changed_proofs.mjs")],
+        input="".join(json.dumps([*texts, *more]) + "\n" for texts, *more in tried),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    own = [verdict(*one) for one in tried]
+    both = zip(tried, own, map(json.loads, answers), strict=True)
+    different = [one for one in both if one[1] != one[2]]
+    refused = [
+        not is_json(given[0]) and all(said[0].startswith("not shown") for said in (one, other))
+        for given, one, other in different
+    ]
+    left = [one for one, fine in zip(different, refused, strict=True) if not fine]
+    return sum(said[0] == "holds" for said in own), left
+
+
+def is_json(texts):
+    """Whether all texts of a proof are JSON."""
+    try:
+        return all(json.loads(text) is not None for text in texts)
+    except ValueError:
+        return False
 
 
 def run(number, seed):

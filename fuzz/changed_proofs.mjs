@@ -1,7 +1,7 @@
-/** For verdict_cases.py: reads a proof a line, as JSON, and writes what the checker in JavaScript says of each. */
+/** For changed_proofs.py: reads a proof a line, as JSON, and writes what the checker in JavaScript says of each. */
 import { readFileSync } from "node:fs";
 
-import { verify } from "../../javascript/verify.js";
+import { verify } from "../javascript/verify.js";
 
 const found = [];
 for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
