@@ -18,7 +18,6 @@ from skrldp import (
     LikelihoodRatioSet,
     Mechanism,
     NonRobustSanitizer,
-    PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
@@ -422,11 +421,6 @@ KINDS_OF_SETS = [
     (AllDistributions(), "all", None),
 ]
 OTHERS = [  # of which two have a proof for the public distribution alone
-    (
-        PolyOptSanitizer(uncertainty=LikelihoodRatioSet(region="lower"), observe="nonsensitive"),
-        "likelihood-ratio",
-        ("finite-sample", 0.05),
-    ),
     (SRRSanitizer(), "all", None),
     (NonRobustSanitizer(), "renyi", ("given", None)),
     (RobustMSESanitizer(distance=is_a, robust_privacy=False), "likelihood-ratio", ("given", None)),

@@ -207,7 +207,7 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
 
 def test_replicate_weights_vary_as_estimates_of_the_reports_do():
     """If the table hardly counts; 30 replicates are off by a third with probability 1e-2."""
-    sanitizer = fitted_blocks()
+    sanitizer = fitted_blocks("singles")
     reports = sanitizer.transform(TABLE)
     own = RakingWeights(sanitizer, TABLE, strength=1.0).fit(reports)
     replicates = own.replicate_weights(30, random_state=0)
