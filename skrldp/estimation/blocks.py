@@ -215,6 +215,11 @@ class _PooledStatistic(WeightedStatistic):
         """Variances of the residuals' weights at the public distribution, for every θ."""
         return self._expected.moments.variances(theta) * self.channel.expected.n
 
+    def extremes(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Smallest and largest residual weight, minus the expected one of its block: (..., k)."""
+        weights = self.channel.expected.centred(self._residual_weights(theta))
+        return weights.min(axis=-1), weights.max(axis=-1)
+
     def point_variances(self, moments: Moments) -> Floats:
         """Variances of the estimates at the public distribution, (k,)."""
         return self._expected.spread**2

@@ -9,8 +9,10 @@ and the public distribution, never on the reports.
 The interval contains all θ for which the mean of the residual :math:`h_\theta = c - \theta g`,
 which is 0 if θ is true, is estimated to be within z standard errors of 0. The variance is the
 larger of two: that of the reports, and that at the distribution closest to the public one at which
-θ is true (an exponential tilt). This is Wilson's interval with the mechanism's noise included, and
-Fieller's for ratios.
+θ is true (an exponential tilt). The reports include z² hypothetical ones of the symbol that would
+move the mean most towards θ, because at a distribution unlike the public one, a symbol of large
+weight may be expected although no report has it. This is Wilson's interval with the mechanism's
+noise included, and Fieller's for ratios.
 
 If no weights are unbiased, or fewer than 30 reports would determine every value (n over the
 kurtosis of w(Y)), weights of bounded bias are used instead, and the interval allows for the bias
@@ -121,6 +123,13 @@ class Moments(NamedTuple):
         """Variances of the means of the residuals' weights."""
         return np.maximum(self.cc - 2.0 * theta * self.cg + theta**2 * self.gg, 0.0)
 
+    def with_unseen(self, variances: Floats, weights: Floats, quantile: float) -> Floats:
+        """Add z² hypothetical reports with these weights to variances of means.
+
+        A symbol that no report has may be expected up to z² times (Wilson's interval at 0).
+        """
+        return variances + (self.effect * quantile * weights / self.n) ** 2
+
 
 # -- before there are reports ---------------------------------------------------------------------
 
@@ -182,6 +191,10 @@ class Statistic(ABC):
         """
 
     @abstractmethod
+    def extremes(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Smallest and largest residual weight of a report, at quantities minus the lowest."""
+
+    @abstractmethod
     def moments(self, sample: Sample) -> Moments:
         """Return means and covariances of the weights."""
 
@@ -190,7 +203,10 @@ class Statistic(ABC):
         """Variances that the mechanism adds to residuals; NaN if not determined."""
 
     def tabled(self, theta: Floats) -> Floats:
-        """Model variances, middle and half-width of the bias, at quantities minus the lowest."""
+        """Properties of the residuals' weights at quantities minus the lowest, (5, ..., k).
+
+        Model variances, middle and half-width of the bias, and the smallest and largest weights.
+        """
         raise NotImplementedError  # closed-form intervals need none
 
     def is_weak(self, n: float) -> Booleans:
@@ -299,12 +315,16 @@ class Inference:
     def errors(self) -> Floats:
         """Standard errors; NaN if weights are biased, or determined by few reports.
 
-        A ratio has one only if its denominator is clearly not near 0, because the error is that of
-        a linear approximation.
+        There is none if one more report, with the largest weight, would double the variance. A
+        ratio has one only if its denominator is clearly not near 0, because the error is that of a
+        linear approximation.
         """
         statistic, moments = self.statistic, self.moments
         has_share = moments.share >= LEAST_SHARE * np.sqrt(np.maximum(moments.gg, 0.0))
-        stated = statistic.certain | (has_share & ~statistic.is_weak(self.sample.n))
+        theta = np.nan_to_num(moments.ratios)
+        variances, largest = moments.variances(theta), np.abs(statistic.extremes(theta)).max(axis=0)
+        is_carried = moments.with_unseen(variances, largest, 1.0) <= 2.0 * variances
+        stated = statistic.certain | (has_share & is_carried & ~statistic.is_weak(self.sample.n))
         return np.where(stated, self.spread, np.nan)
 
     @property
@@ -330,8 +350,10 @@ class Inference:
         """Find the ends of the confidence intervals, (k, 2)."""
         statistic, moments = self.statistic, self.moments
         width, determined = statistic.width, statistic.determined
+        quantile = ndtri(0.5 + level / 2.0)
         if statistic.has_formula:
-            ends = _wilson(moments, statistic.classes[5].T, ndtri(0.5 + level / 2.0))
+            extremes = statistic.extremes(np.zeros_like(width))
+            ends = _wilson(moments, statistic.classes[5].T, extremes, quantile)
             return np.where(determined[:, None], ends, [0.0, 1.0])
         # A residual with one sign at all quantities counts as 0 if it is nearly 0.
         limits = np.stack([np.zeros_like(moments.top), np.broadcast_to(width, moments.top.shape)])
@@ -341,11 +363,13 @@ class Inference:
         middle = np.clip(part, 0.0, 1.0) * width
 
         def is_outside(theta: Floats) -> Booleans:
-            model, shift, bias = statistic.tabled(theta)
-            model = moments.effect * model / moments.n
-            error = np.sqrt(np.maximum(moments.variances(theta), model))
+            model, shift, bias, smallest, largest = statistic.tabled(theta)
+            distance = moments.top - theta * moments.share - left - shift
+            opposite = np.where(distance < 0.0, largest, smallest)
+            seen = moments.with_unseen(moments.variances(theta), opposite, quantile)
+            error = np.sqrt(np.maximum(seen, moments.effect * model / moments.n))
             half = bias + _critical(bias / np.maximum(error, 1e-200), level) * error
-            return np.abs(moments.top - theta * moments.share - left - shift) > half
+            return np.abs(distance) > half
 
         outside = is_outside(limits)
         inner, outer = np.where(outside, middle, limits), limits
@@ -371,19 +395,33 @@ def _critical(biases: Floats, level: float) -> Floats:
     return np.interp(biases, *_critical_values(level))
 
 
-def _wilson(moments: Moments, squares: Floats, quantile: float) -> Floats:
+def _wilson(
+    moments: Moments, squares: Floats, extremes: tuple[Floats, Floats], quantile: float
+) -> Floats:
     """Intervals of shares: where |m − θ| ≤ z √(max(V(θ), v)/n), V(θ) = θκ₁ + (1−θ)κ₀ − θ².
 
-    Shapes: moments (..., k), `squares` κ₀ and κ₁ (2, k), to (..., k, 2).
+    Shapes: moments (..., k), `squares` κ₀ and κ₁ (2, k), `extremes` (k,) each, to (..., k, 2).
     """
-    share = np.clip(moments.top, 0.0, 1.0)
-    plain = quantile * np.sqrt(np.maximum(moments.cc, 0.0))
+    share, variance = np.clip(moments.top, 0.0, 1.0), quantile**2 * np.maximum(moments.cc, 0.0)
     q, (zero, one) = quantile**2 * moments.effect / moments.n, squares
-    half = share + q * (one - zero) / 2.0
-    root = np.sqrt(np.maximum(half**2 - (1.0 + q) * (share**2 - q * zero), 0.0))
-    low = np.minimum((half - root) / (1.0 + q), share - plain)
-    high = np.maximum((half + root) / (1.0 + q), share + plain)
-    return np.clip(np.stack([low, high], axis=-1), 0.0, 1.0)
+    low, high = _solutions(share, q * zero, q * (one - zero), -q)
+    below, above = (
+        _solutions(share, variance + (q * weight) ** 2, -2.0 * q**2 * weight, q**2)
+        for weight in extremes  # of the hypothetical reports, minus θ
+    )
+    ends = np.minimum(low, below[0]), np.maximum(high, above[1])
+    return np.clip(np.stack(ends, axis=-1), 0.0, 1.0)
+
+
+def _solutions(
+    share: Floats, constant: Floats, linear: Floats, square: Floats | float
+) -> tuple[Floats, Floats]:
+    """Find the ends of all θ with (m − θ)² ≤ constant + linear θ + square θ²."""
+    middle = share + linear / 2.0
+    root = np.sqrt(np.maximum(middle**2 - (1.0 - square) * (share**2 - constant), 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = (middle - root) / (1.0 - square), (middle + root) / (1.0 - square)
+    return np.where(square < 1.0, ends[0], -np.inf), np.where(square < 1.0, ends[1], np.inf)
 
 
 # -- several quantities ----------------------------------------------------------------------------

@@ -124,7 +124,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     -----
     Intervals contain all values within z standard errors of the estimate. The variance is the
     larger of that of the reports and that at the distribution closest to the public one which has
-    the value. These are Wilson's and Fieller's intervals with the mechanism's noise included.
+    the value. Hypothetical reports allow for symbols of large weight that nobody sent. These are
+    Wilson's and Fieller's intervals with the mechanism's noise included.
     Estimates that the reports do not determine, or that effectively fewer than 30 of them would
     determine, have intervals that allow for a bias (Donoho 1994).
 

@@ -96,7 +96,8 @@ class Estimates(ReadOnly):
         if no record of the group was observed.
     std_error : array of shape (m,)
         Standard errors; NaN if the estimate is not identifiable from these reports, or effectively
-        fewer than 30 reports determine it. The interval is still valid.
+        fewer than 30 reports determine it, or one more could double its variance. The interval is
+        still valid.
     noise_error : array of shape (m,)
         The part of the standard errors that the mechanism adds: the variation of the estimates
         around those from the same people's raw answers.

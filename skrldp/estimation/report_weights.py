@@ -153,18 +153,19 @@ class WeightedStatistic(Statistic):
 
     @cached_property
     def _table(self) -> tuple[Floats, Floats]:
-        """Tabulate variances and biases of quantities at parts x (g,) of ranges: (3, k, g)."""
+        """Tabulate `tabled` at fractions x (g,) of the quantities' ranges: (5, k, g)."""
         x = (1.0 - np.cos(np.pi * np.arange(self.steps + 1) / self.steps)) / 2.0
-        table = np.zeros((3, len(self.c), len(x)))
+        table = np.zeros((5, len(self.c), len(x)))
         for column, fraction in enumerate(x):
             table[0, :, column] = self.model_variances(fraction * self.width)
             if not self.determined.all():
-                table[1:, :, column] = self.bias(fraction * self.width)
-        table[1:, self.determined] = 0.0
+                table[1:3, :, column] = self.bias(fraction * self.width)
+            table[3:, :, column] = self.extremes(fraction * self.width)
+        table[1:3, self.determined] = 0.0
         return x, np.nan_to_num(table, posinf=1e100)
 
     def tabled(self, theta: Floats) -> Floats:
-        """Interpolate the table, (3, ..., k), at quantities minus the lowest ones."""
+        """Interpolate the table at quantities minus the lowest ones, (5, ..., k)."""
         x, table = self._table
         fraction = np.nan_to_num(theta / np.where(self.certain, 1.0, self.width))
         fraction = np.clip(fraction, 0.0, 1.0)
@@ -180,6 +181,11 @@ class WeightedStatistic(Statistic):
         highest, lowest = off.max(axis=1), off.min(axis=1)
         return (highest + lowest) / 2.0, (highest - lowest) / 2.0
 
+    def extremes(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Smallest and largest residual weight of a report, (..., k) each."""
+        weights = self._residual_weights(theta)
+        return weights.min(axis=-1), weights.max(axis=-1)
+
     @cached_property
     def _off(self) -> tuple[Floats, Floats]:
         """Bias of the weights of c and of g about each cell, (k, a) each."""
@@ -187,7 +193,7 @@ class WeightedStatistic(Statistic):
         return back(self.of_c) - self.c, back(self.of_g) - self.g
 
     def _residual_weights(self, theta: Floats) -> Floats:
-        return self.of_c - theta[:, None] * self.of_g
+        return self.of_c - theta[..., None] * self.of_g
 
     # -- where no weights are unbiased, or too few reports carry them -----------------------------
 
@@ -325,6 +331,12 @@ class CellShares(Statistic):
         c = ones * [0.0, 1.0]
         mass, second = np.stack([1.0 - p, p], axis=1), np.stack([outside, inside], axis=1)
         return np.stack([mass, c, ones, c, ones, second, c, ones])
+
+    def extremes(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Smallest and largest weight of a report, minus θ: (..., a) each."""
+        a1, a2 = self.channel.inverse.shape
+        entries = self.channel.inverse.entries[[True, a2 > 1, a1 > 1, a1 > 1 and a2 > 1]]
+        return entries.min() - theta, entries.max() - theta
 
     def moments(self, sample: Sample) -> Moments:
         """Return means and variances of the weights."""
