@@ -10,7 +10,7 @@ almost every table, so a confidence level can allow for them (docs/proofs.md, Th
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -82,6 +82,17 @@ def in_other_type(day: date) -> date:
         return datetime(day.year, day.month, day.day)
     is_midnight = day.timetz() == time() and not getattr(day, "nanosecond", 0)
     return day.date() if is_midnight else day
+
+
+def days_of_one_type(values: Iterable[Any]) -> list[Any]:
+    """Replace midnights by their dates if dates are among the values.
+
+    Otherwise, a column with both types would have two categories for the same day.
+    """
+    values = list(values)
+    if not any(type(value) is date for value in values):
+        return values
+    return [in_other_type(v) if isinstance(v, datetime) else v for v in values]
 
 
 def _plain_moment(value: Any) -> Any:

@@ -31,7 +31,7 @@ from skrldp.alphabet.categories import (
 from skrldp.alphabet.categories import Column as Categories
 from skrldp.alphabet.combinations import Alphabet
 from skrldp.alphabet.numbers import Bins, Draws, Knots, Numbers
-from skrldp.alphabet.values import SEEN_OFTEN, plain, spent_on_values
+from skrldp.alphabet.values import SEEN_OFTEN, days_of_one_type, plain, spent_on_values
 from skrldp.table.read import Table
 
 MOST_CATEGORIES = 100_000  # of one column
@@ -181,10 +181,11 @@ def _observe(table: Table, position: int) -> tuple[tuple[Any, ...], np.ndarray] 
         if len(index) > MOST_CATEGORIES:
             return None
         codes_of_chunks.append(to_code.astype(smallest_dtype(len(index)))[positions])
-    categories = tuple(sort_categories([*index]))
+    observed = days_of_one_type(index)
+    categories = tuple(sort_categories([*dict.fromkeys(observed)]))
     dtype = smallest_dtype(len(categories), signed=True)
-    rank = np.empty(len(categories), dtype=dtype)
-    rank[[index[category] for category in categories]] = np.arange(len(categories), dtype=dtype)
+    ranks = {category: code for code, category in enumerate(categories)}
+    rank = np.array([ranks[category] for category in observed], dtype=dtype)
     codes = np.empty(table.n_rows, dtype=dtype)
     for rows, codes_of_chunk in zip(chunks(table.n_rows), codes_of_chunks, strict=True):
         codes[rows] = rank[codes_of_chunk]
@@ -243,7 +244,7 @@ def _given_alphabet(alphabet: Any, name: Any) -> Given:
             f"got {alphabet!r}"
         )
     try:
-        values = [plain(value) for value in alphabet]
+        values = days_of_one_type(plain(value) for value in alphabet)
     except ValueError as error:
         raise ValueError(f"{error}, in the categories of column {name!r}") from error
     if not values:

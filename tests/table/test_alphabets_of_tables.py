@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from datetime import date, datetime
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder
 
 from skrldp.alphabet.categories import OTHER
+from skrldp.alphabet.values import in_other_type
 from skrldp.table.encoding import Grouping
 from skrldp.table.learned_categories import learn
 
@@ -42,6 +44,23 @@ def test_rare_values_are_those_of_one_hot_encoder(values, least):
     assert np.array_equal(codec.encode(X).values, codes.values)
     with pytest.raises(ValueError, match="a value unseen"):
         codec.encode(X.assign(u=99))
+
+
+@pytest.mark.parametrize("least", [None, 2, 4])
+def test_a_date_and_its_midnight_are_one_category(least):
+    """The same day in two types: rare or not, it is neither counted as two nor refused."""
+    days, noon = [date(2020, 1, day) for day in (1, 2, 3)], datetime(2020, 1, 4, 12)
+    midnights = [datetime(2020, 1, day) for day in (1, 2, 3)]
+    u = [*midnights[:2], *days[:2] * 3, days[2], midnights[2], *[noon] * 4]
+    X = table(["a", "b"] * 7, u)
+    codec, codes = learn(X, grouping=Grouping(least))
+    rare = [noon, OTHER] if least == 4 else [days[2], noon]
+    assert codec.values == (*days[:2], *rare)
+    assert np.array_equal(codec.encode(X).values, codes.values)
+    moved = X.assign(u=[in_other_type(day) for day in u])
+    assert np.array_equal(codec.encode(moved).values, codes.values)
+    with pytest.raises(ValueError, match="more than once"):
+        learn(X, categories={"u": [*days, midnights[0], noon]})
 
 
 U = ["a"] * 6 + ["b"] * 6
