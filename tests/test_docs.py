@@ -15,7 +15,8 @@ import runpy
 import sys
 import textwrap
 import tomllib
-from contextlib import redirect_stdout
+import warnings
+from contextlib import contextmanager, nullcontext, redirect_stdout
 
 import pytest
 from conftest import ROOT, few_iterations
@@ -70,6 +71,15 @@ def steps(text):
             )
 
 
+@contextmanager
+def printed_warnings():
+    """Print warnings that a page shows, without file and line; others are errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda text, category, *_: print(f"{category.__name__}: {text}")
+        yield
+
+
 def agree(printed, shown):
     """The same words, and nearly the same numbers: reports are drawn anew, designs differ.
 
@@ -105,9 +115,11 @@ def run(page, names, write=False):
     for code, line, shown in steps(text):
         said = io.StringIO()
         if ">>>" not in code:
-            with redirect_stdout(said):
+            warns = shown is not None and "Warning: " in shown[3]
+            with redirect_stdout(said), printed_warnings() if warns else nullcontext():
                 exec(compile(code, f"{page}:{line}", "exec"), names)
             printed.append(said.getvalue())
+            assert not warns or "Warning: " in printed[-1], f"{page}:{line} warns of nothing"
             if shown:
                 outputs.append((shown.span(3), printed[-1]))
                 kept = shown[3].strip() if shown[2] == "none" else agree(printed[-1], shown[3])
