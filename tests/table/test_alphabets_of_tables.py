@@ -52,12 +52,12 @@ def test_a_date_and_its_midnight_are_one_category(least):
     days, noon = [date(2020, 1, day) for day in (1, 2, 3)], datetime(2020, 1, 4, 12)
     midnights = [datetime(2020, 1, day) for day in (1, 2, 3)]
     u = [*midnights[:2], *days[:2] * 3, days[2], midnights[2], *[noon] * 4]
-    X = table(["a", "b"] * 7, u)
+    X = pd.DataFrame({"s": ["a", "b"] * 7, "u": pd.Series(u, dtype=object)})
     codec, codes = learn(X, grouping=Grouping(least))
     rare = [noon, OTHER] if least == 4 else [days[2], noon]
     assert codec.values == (*days[:2], *rare)
     assert np.array_equal(codec.encode(X).values, codes.values)
-    moved = X.assign(u=[in_other_type(day) for day in u])
+    moved = X.assign(u=pd.Series([in_other_type(day) for day in u], dtype=object))
     assert np.array_equal(codec.encode(moved).values, codes.values)
     with pytest.raises(ValueError, match="more than once"):
         learn(X, categories={"u": [*days, midnights[0], noon]})
