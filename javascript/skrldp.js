@@ -737,7 +737,7 @@ const WAYS = [
 function hintOf(value, texts) {
   const isNear = ([, key]) => typeof value === "string" && texts.some((text) => key(text) === key(value));
   const way = WAYS.find(isNear);
-  return way ? `. A value differs from a known one only in ${way[0]}; write it in the same way` : "";
+  return way ? `. A value differs from a known one only in ${way[0]}: use the known spelling` : "";
 }
 function keyOfRaw(value) {
   if (value instanceof Date) return isNaN(value) ? undefined : keyOfInstant(BigInt(value.getTime()) * 1000n);

@@ -37,8 +37,8 @@ def refuse_masked(values: Any, name: str) -> None:
     """Raise a ValueError if entries of an array are masked, because NumPy would ignore the mask."""
     if np.ma.is_masked(values):
         raise ValueError(
-            f"{name} must not be masked: a masked entry has no value. Fill it, with "
-            "numpy.ma.filled, or leave it out."
+            f"{name} must not be masked, because masked entries have no value. Fill them with "
+            "numpy.ma.filled, or omit them."
         )
 
 

@@ -17,9 +17,9 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
     raw = [repr(name) for name in names if name is not None and name in columns]
     if raw:
         raise ValueError(
-            f"the index is the column {', '.join(raw)}, which must be reported: beside "
-            "the report, it would leave unchanged. Give the records a different index, "
-            "for example with frame.reset_index(). Nothing was reported."
+            f"the index is the column {', '.join(raw)}, which the mechanism reports, so it must "
+            "not leave unchanged beside the report. Give the records a different index, for "
+            "example with frame.reset_index(). Nothing was reported."
         )
 
 

@@ -134,7 +134,7 @@ class LinearProgram:
         """
         # Checked here, because HiGHS may solve before it checks
         if seconds is not None and seconds <= 0.0:
-            raise TimeoutError("no time is left for this linear program")
+            raise TimeoutError("the time limit was reached before this linear program")
         limit = _INFINITY
         if seconds is not None:  # HiGHS counts time from the first run of this object
             limit = float(self._solver.getRunTime()) + max(seconds, _LEAST_SECONDS)
@@ -154,7 +154,7 @@ class LinearProgram:
         """
         kinds = self._highspy.HighsModelStatus
         if status == kinds.kTimeLimit:
-            raise TimeoutError("the time for this linear program is used up")
+            raise TimeoutError("the time limit of this linear program was reached")
         self._solver.clearSolver()
         self._solver.setOptionValue("presolve", "off")
         self._solver.run()
@@ -164,7 +164,7 @@ class LinearProgram:
             return status
         name = self._solver.modelStatusToString(status)
         if status == kinds.kTimeLimit:
-            raise TimeoutError("the time for this linear program is used up")
+            raise TimeoutError("the time limit of this linear program was reached")
         size = f"{self.n_rows} rows x {self._columns} variables"
         if status == kinds.kInfeasible:
             raise InfeasibleError(f"no solution: HiGHS found the {size} infeasible.")

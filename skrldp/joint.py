@@ -134,8 +134,8 @@ class JointDistribution(ReadOnly):
         values_given = tuple(range(integers.shape[1])) if values is None else tuple(values)
         if (len(names), len(values_given)) != integers.shape:
             raise ValueError(
-                f"{len(names)} secrets and {len(values_given)} values do not name a table of shape "
-                f"{integers.shape}."
+                f"{len(names)} secrets and {len(values_given)} values do not match a table of "
+                f"shape {integers.shape}."
             )
         object.__setattr__(self, "counts", read_only(integers))
         object.__setattr__(self, "secrets", names)
@@ -151,7 +151,7 @@ class JointDistribution(ReadOnly):
         object.__setattr__(self, "most_values", int(most_values))
         object.__setattr__(self, "beta_of_values", beta_of_values)
         if survey is not None and not np.array_equal(survey.totals > 0, integers.ravel() > 0):
-            raise ValueError("the survey's totals are not those of these cells, in this order.")
+            raise ValueError("the survey's totals do not match these cells in this order.")
         object.__setattr__(self, "survey", survey)
         object.__setattr__(self, "reports", reports)
 

@@ -45,8 +45,8 @@ class _SmallestEps:
         known = np.isfinite(mean)
         if not known.any():
             raise ValueError(
-                f"none of the {len(mean)} candidates has a score in every fold, so there is none "
-                "to choose: look at the warnings of the fits, or search with error_score='raise'."
+                f"none of the {len(mean)} candidates has a score in every fold, so none can be "
+                "chosen: read the warnings of the fits, or search with error_score='raise'."
             )
         best = int(np.where(known, mean, -np.inf).argmax())
         if self.std_error is None:
@@ -143,7 +143,9 @@ def smallest_eps(
     {'eps': 2.0}
     """
     if isinstance(tolerance, Mapping):  # cv_results_
-        raise ValueError("write refit=smallest_eps(), with parentheses: it makes the callable.")
+        raise ValueError(
+            "write refit=smallest_eps(), with parentheses, because the call returns the callable."
+        )
     if tolerance != "std" and not (is_finite(tolerance) and tolerance >= 0):
         raise ValueError(
             f"tolerance={tolerance!r} must be a share of the best score, a number >= 0, or 'std'."
@@ -161,7 +163,7 @@ def _wanted(std_error: float, best: float) -> float:
     if best > 0.0:
         raise ValueError(
             f"the best score is {best:.4g}, which is not a negative standard error: search with "
-            "scoring=neg_std_error_scorer(...), or name that score by smallest_eps(scoring=...)."
+            "scoring=neg_std_error_scorer(...), or name that score with smallest_eps(scoring=...)."
         )
     if -best > std_error:
         raise ValueError(
@@ -191,7 +193,7 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
             searched = ", ".join(sorted({name for candidate in candidates for name in candidate}))
             raise ValueError(
                 "the search has no parameter that is called eps or ends in __eps, only: "
-                f"{searched}. Put eps in the grid, or name it by smallest_eps(param=...)."
+                f"{searched}. Put eps in the grid, or name it with smallest_eps(param=...)."
             )
         (param,) = names
     for index, candidate in enumerate(candidates):

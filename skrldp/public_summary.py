@@ -90,7 +90,7 @@ class PublicSummary(ReadOnly):
         super().__post_init__()
         counts = self.counts
         if counts.ndim != 2 or counts.dtype != np.int64 or not counts.size or counts.min() < 0:
-            raise ValueError("public counts must be a table of integers, none negative.")
+            raise ValueError("public counts must be a table of non-negative integers.")
         # The sum of floats cannot overflow; if it is small enough, neither can the exact sum.
         if counts.sum(dtype=float) > MOST_RECORDS or not 0 < counts.sum() <= MOST_RECORDS:
             raise ValueError("public counts must sum to between 1 and 2**53 records.")

@@ -582,9 +582,9 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
             )
         elif not errors["not_determined"] and errors["worst"] > _USELESS:
             texts.append(
-                f"{N_REPORTS:,} reports tell nothing about the share of some category of {name}: "
-                f"the standard error of an unbiased one is {in_digits(errors['worst'], 2)}. "
-                "smallest_n says how many reports it takes."
+                f"{N_REPORTS:,} reports contain almost no information about the share of some "
+                f"category of {name}: the standard error of an unbiased one is "
+                f"{in_digits(errors['worst'], 2)}. smallest_n returns the number of reports needed."
             )
     return texts
 
@@ -638,8 +638,8 @@ def _blocks_in_words(report: PrivacyReport) -> str:
     of = f"{span(sizes)} column{'s' * (max(sizes) > 1)}"
     shares = span([float(f"{block['share']:.2g}") for block in report.blocks])
     return (
-        f"{len(report.blocks):,}, of {of} each; every person reports one, which is drawn without "
-        f"regard to the record, with probability {shares}"
+        f"{len(report.blocks):,}, of {of} each; each person reports one, drawn independently of "
+        f"the record, with probability {shares}"
     )
 
 
@@ -687,8 +687,8 @@ def _warnings_by_secret(report: PrivacyReport) -> list[str]:
     rest = [f"{len(poor) - _NAMED:,} more"] * (len(poor) > _NAMED)
     names = series([*(_named(report, secret) for secret in poor[:_NAMED]), *rest])
     return [
-        f"Reports tell little about some groups: {overall:.1%} of H(U|S=s) is told over all "
-        f"records, but {names}. Figures for all records hide this: see "
+        f"Reports contain little information about some groups: {overall:.1%} of H(U|S=s) over all "
+        f"records, but {names}. Estimates for all records hide this; see "
         "normalized_information_by_secret_."
     ]
 
@@ -706,7 +706,7 @@ def _warnings_of_use(claims: Claims, fitted: Any) -> list[str]:
         )
     if reported_its_own_table(fitted):
         texts.append(
-            "fit_transform reported the same table that it was fitted on. The mechanism depends on "
+            "fit_transform reported the table that it was fitted to. The mechanism depends on "
             "every record of that table, and this dependence is not private: fit on public "
             "records, then transform private ones."
         )
@@ -721,7 +721,7 @@ def _warnings_of_design(fitted: Any, eps_over_set: float | None) -> list[str]:
     if rare_cells := explain_rare_cells(fitted.certificate_.uncertainty, fitted.joint_):
         texts.append(f"{_capital(rare_cells)}.")
     if not (main.around.is_everything or main.around.is_point) and main.around.beta is None:
-        texts.append("The radius was given as a number: no confidence is attached to the set.")
+        texts.append("The radius was given as a number, so the set has no confidence level.")
     if stopped := explain_limit(fitted.solution_):
         texts.append(_capital(stopped))
     return texts
@@ -736,7 +736,7 @@ def _by_blocks(blocks_of_warning: dict[str, list[str]]) -> list[str]:
         texts.append(f"Block{'s' * (len(labels) > 1)} {names}: {text}")
     if len(blocks_of_warning) > _NAMED:
         texts.append(
-            f"There are {len(blocks_of_warning) - _NAMED:,} more warnings of blocks: "
+            f"There are {len(blocks_of_warning) - _NAMED:,} more warnings about blocks: "
             "privacy_report(sanitizer.sanitizers_[0]) has those of the first block, and so on."
         )
     return texts
@@ -752,18 +752,18 @@ def _notes(report: PrivacyReport, fitted: Any, other_values: Collection[Any]) ->
         names = [repr(name) for name in report.unseen_secrets[:_NAMED]]
         names += [f"{n_more:,} more"] * (n_more > 0)
         texts.append(
-            f"Secrets without public records: {series(names)}; nothing is known of their "
-            "conditionals, and the promise includes them."
+            f"Secrets without public records: {series(names)}. Their conditionals are unknown, so "
+            "the guarantee covers every possible one."
         )
     if any(other_values):
         grouped = (
             "that are unknown" if True in other_values else "that were rare in the public table"
         )
-        texts.append(f"Values of U {grouped} are reported as 'other', which the promise includes.")
+        texts.append(f"Values of U {grouped} are reported as 'other', which the guarantee covers.")
     if known and (coarse := known_in_groups(fitted.mechanism_, known.known)):
         texts.append(known_by_category(coarse))
     if report.observe == "nonsensitive":
-        texts.append("The mechanism does not see S: a report reveals S only through U.")
+        texts.append("The mechanism does not observe S, so a report reveals S only through U.")
     if report.nonsensitive:
         texts.append(about_others(report.eps_record, report.claims.main.asked or 0.0))
     return texts

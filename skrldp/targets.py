@@ -179,7 +179,7 @@ def functions_of(targets: Any, record: Record, distribution: Floats) -> Weighted
     parsed = [_read(_as_target(target), record, distribution) for target in target_list]
     functions = np.concatenate([target_functions.functions for target_functions in parsed])
     if not functions.any():
-        raise ValueError("targets are 0 whatever the records are: there is nothing to estimate.")
+        raise ValueError("targets are 0 for all records, so there is nothing to estimate.")
     return WeightedFunctions(
         tuple(name for target_functions in parsed for name in target_functions.names),
         functions,
@@ -216,8 +216,8 @@ def _as_target(target: Any) -> Target:
         choices = ", ".join(map(repr, PARTS))
         column = f", such as Marginal({target!r}) for a column" if isinstance(target, str) else ""
         raise ValueError(
-            f"targets has {target!r}, but a target is one of {choices}, or a Marginal, Mean, "
-            f"Linear or Contrast of skrldp.targets{column}."
+            f"targets contains {target!r}, but a target must be one of {choices}, or a Marginal, "
+            f"Mean, Linear or Contrast of skrldp.targets{column}."
         )
     if not (is_number(target.weight) and np.isfinite(target.weight) and target.weight > 0):
         raise ValueError(f"the weight of {target!r} must be a positive number.")
@@ -257,8 +257,8 @@ def _contrast(target: Contrast, record: Record, distribution: Floats) -> Weighte
     """Sum the functions of groups, with their coefficients."""
     if not isinstance(target.of, Marginal | Mean) or target.of.by is None:
         raise ValueError(
-            f"a Contrast is of a Marginal or a Mean with by=, got {target.of!r}: name the columns "
-            "that make the groups."
+            f"a Contrast needs a Marginal or a Mean with by=, got {target.of!r}: name the columns "
+            "that define the groups."
         )
     groups_read = _read(target.of, record, distribution)
     groups = list(dict.fromkeys(name[-1] for name in groups_read.names))

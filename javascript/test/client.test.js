@@ -217,7 +217,7 @@ test("unknown texts that are nearly known are hinted at, and not shown", async (
     ["FULL", "letter case"],
     ["\tFull ", "outer spaces"],
   ]) {
-    const hint = `\\(not shown\\)\\. A value differs from a known one only in ${way}; write it in the same way\\. Nothing`;
+    const hint = `\\(not shown\\)\\. A value differs from a known one only in ${way}: use the known spelling\\. Nothing`;
     await assert.rejects(client.report([value, "rare"]), (error) => {
       assert.match(error.message, new RegExp(hint));
       assert.ok(!error.message.includes(value));

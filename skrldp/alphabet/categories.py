@@ -162,9 +162,9 @@ class Column:
                 width = min(getattr(value, "itemsize", size), 8)
                 if float(value) in self._roundings[width]:
                     raise CategoryError(
-                        f"column {brief(repr(self.name))} has floats of 2^{_DIGITS[width]} or "
-                        "more, which may be rounded, but its categories are integers as large. "
-                        "Read it as integers: Int64 in pandas."
+                        f"column {brief(repr(self.name))} contains floats of 2^{_DIGITS[width]} or "
+                        "more, which may be rounded, but its categories are integers of this size. "
+                        "Read it as integers, for example Int64 in pandas."
                     )
 
     @cached_property
@@ -206,7 +206,9 @@ class Column:
     def _rounded(self, knots: Knots, values: Any, draws: Draws | None) -> NDArray[Any]:
         """Round each number to one of its two neighbouring knots."""
         if draws is None:
-            raise AssertionError(f"column {self.name!r} is rounded, and nothing was drawn")
+            raise AssertionError(
+                f"column {self.name!r} needs random draws, because its numbers are rounded"
+            )
         if isinstance(values, Factorized):
             lower, thresholds = knots.thresholds(values.distinct)
             lower, thresholds = values.spread(lower, -1), values.spread(thresholds, 0)
@@ -393,7 +395,7 @@ def hint_of(column: Column, values: Iterable[Any]) -> str:
     for way, key in _WAYS.items():
         known = set(map(key, column.texts)) if texts else set()
         if any(key(text) in known for text in texts):
-            return f"A value differs from a known one only in {way}; write it in the same way."
+            return f"A value differs from a known one only in {way}: use the known spelling."
     return ""
 
 

@@ -277,7 +277,9 @@ def group_cells(record: Record, columns: Any, part: str) -> CellGroups:
         )
         return CellGroups(of_secret + of_value, cells, np.arange(a1 * a2))
     if part != "all":
-        raise ValueError(f"columns={columns!r} and part={part!r} exclude each other.")
+        raise ValueError(
+            f"columns={columns!r} and part={part!r} cannot be combined: pass only one of them."
+        )
     positions = _positions(record, columns)
     read = [_column(record, position) for position in positions]
     key = np.zeros(a1 * a2, dtype=np.int64)
@@ -301,7 +303,9 @@ def group_records(record: Record, by: Any, estimated: CellGroups) -> CellGroups:
     groups = group_cells(record, by, "all")
     shared = [name for name in groups.name if name in estimated.name]
     if shared:
-        raise ValueError(f"by={by!r}: column {shared[0]!r} is the one that is estimated.")
+        raise ValueError(
+            f"by={by!r}: column {shared[0]!r} is itself estimated: group by different columns."
+        )
     return groups
 
 
@@ -355,7 +359,10 @@ def _positions(record: Record, columns: Any) -> list[int]:
         else:
             raise ValueError(f"column {name!r} does not exist. The columns are [{listed(names)}].")
     if not positions or len(set(positions)) < len(positions):
-        raise ValueError(f"columns={columns!r} must name columns, each once: [{listed(names)}].")
+        raise ValueError(
+            f"columns={columns!r} must list columns without repetition. The columns are "
+            f"[{listed(names)}]."
+        )
     return positions
 
 

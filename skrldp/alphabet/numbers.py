@@ -84,7 +84,9 @@ class Bins:
         _check_outside(self.outside)
         if self.is_number_of_bins:
             if not 2 <= self.n_bins <= _MOST_BINS:
-                raise ValueError(f"Bins({self.edges}): give from 2 to {_MOST_BINS} bins, or edges.")
+                raise ValueError(
+                    f"Bins({self.edges}): pass a number of bins from 2 to {_MOST_BINS}, or edges."
+                )
             object.__setattr__(self, "labels", ())
             return
         edges = _written_out(self.edges, "edges", "[0, 18, 65, 120]")
@@ -93,8 +95,9 @@ class Bins:
         scale = [_position(edge, *kinds) for edge in edges] if len(kinds) == 1 else []
         if len(scale) < 3 or not _increase(scale) or any(map(is_infinite, inner)):
             raise ValueError(
-                "edges must be at least three increasing numbers of at most 2^53 in size, or dates "
-                "of one kind, such as [0, 18, 65, 120]; -inf and inf leave the outer bins open."
+                "edges must be at least three increasing numbers such as [0, 18, 65, 120], of at "
+                "most 2^53 in absolute value, or dates of the same type. Use -inf and inf for open "
+                "outer bins."
             )
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "labels", tuple(_label(*two) for two in pairwise(edges)))
@@ -196,11 +199,13 @@ class Knots:
         _check_outside(self.outside)
         points = _written_out(self.points, "points", "[0, 15, 30, 60, 99]")
         if len(points) < 2 or {_kind_of(point) for point in points} != {"number"}:
-            raise ValueError("points must be at least two increasing numbers, none of them a date.")
+            raise ValueError(
+                "points must be at least two increasing numbers, because dates cannot be rounded."
+            )
         if any(map(is_infinite, points)) or not _increase([float(point) for point in points]):
             raise ValueError(
-                "points must be increasing finite numbers of at most 2^53 in size, such as "
-                "[0, 15, 30, 60, 99]."
+                "points must be increasing finite numbers of at most 2^53 in absolute value, such "
+                "as [0, 15, 30, 60, 99]."
             )
         object.__setattr__(self, "points", points)
 

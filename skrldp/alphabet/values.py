@@ -143,8 +143,8 @@ SOURCES = ("declared", "frequent", "cut", "learned")  # the last is the weakest
 
 _WORDS = {
     "declared": (
-        "the values of U are declared; bins and groups that were made beforehand must not come "
-        "from the counted records either"
+        "the values of U are declared; bins and groups made beforehand must not come from the "
+        "counted records either"
     ),
     "frequent": (
         "the values of U were learned from the counted records, but each has enough of them that "

@@ -135,7 +135,8 @@ def read_ids(name: str, column: Any) -> IntegerIds | OctetIds:
     if len(rows):
         raise ValueError(
             f"column {brief(repr(name))} has no id in {_rows(rows)} of a batch of {len(column):,} "
-            "rows. Give each record an id, or drop the others. Nothing of the batch was reported."
+            "rows. Add an id to each record, or drop those without. Nothing of the batch was "
+            "reported."
         )
     if pa.types.is_null(column.type):  # without rows
         return IntegerIds(np.zeros(0, dtype=np.int64))
@@ -223,9 +224,9 @@ def read_values(name: str, column: Any) -> Factorized | list[Any]:
     """
     pa = pyarrow()
     wrong = (
-        f"column {brief(repr(name))} holds values that cannot be categories, of type "
-        f"{kind(column.type)}: these are strings, numbers, booleans, dates or missing. Nothing "
-        "was reported."
+        f"column {brief(repr(name))} contains values that cannot be categories, of type "
+        f"{kind(column.type)}: categories are strings, numbers, booleans, dates or missing. "
+        "Nothing was reported."
     )
     if column.type.num_fields:
         raise ValueError(wrong)
@@ -274,8 +275,8 @@ def is_table(records: Any) -> bool:
     frame = as_frame(records, pass_through=True)
     if isinstance(frame, nw.LazyFrame) and not hasattr(records, "__arrow_c_stream__"):
         raise TypeError(
-            "this is a lazy frame, whose engine calls the reporter on batches of rows: "
-            "docs/guide/engines.md says how."
+            "Expected record batches, got a lazy frame. Let its engine call the reporter on "
+            "batches, as docs/guide/engines.md explains."
         )
     return isinstance(frame, nw.DataFrame)
 
@@ -349,12 +350,11 @@ def as_arrow(frame: Any) -> Any:
             _converted(frame.select(name))
         except Exception:
             raise ValueError(
-                f"column {brief(repr(name))} holds values of several types, or of one that Arrow "
-                "lacks (values are not shown): write it with a single type, for example "
-                "strings or integers. "
-                "Nothing was reported."
+                f"column {brief(repr(name))} contains values of several types, or of a type that "
+                "Arrow lacks (values are not shown): write it with a single type, for example "
+                "strings or integers. Nothing was reported."
             ) from None
-    raise ValueError("Arrow cannot hold the table. Nothing was reported.")
+    raise ValueError("Arrow cannot represent the table. Nothing was reported.")
 
 
 def _converted(frame: Any) -> Any:
@@ -455,9 +455,9 @@ def check_ids(frame: Any, id: str) -> None:
         )
     if dtype == nw.Unknown and (library.is_duckdb() or library.is_ibis()):
         raise ValueError(
-            f"the ids in column {name} must be integers, strings or bytes, and none of a type of "
-            "the engine's own. A UUID of DuckDB comes now as a text and now as 16 bytes, two "
-            "different ids: cast it to text."
+            f"the ids in column {name} must be integers, strings or bytes, not of an "
+            "engine-specific type. DuckDB returns a UUID sometimes as a string and sometimes as 16 "
+            "bytes, which are different ids: cast it to a string."
         )
     count = f"rows of {id}"  # a name that differs from the id column's
     missing_id = nw.col(id).is_null()
@@ -484,8 +484,8 @@ def check_ids(frame: Any, id: str) -> None:
         )
     if missing:
         raise ValueError(
-            f"column {name} has no id in {missing:,} row{'s' if missing > 1 else ''}. Give each "
-            "record an id, or leave out those without."
+            f"column {name} has no id in {missing:,} row{'s' if missing > 1 else ''}. Add an id to "
+            "each record, or drop those without."
         )
 
 

@@ -19,7 +19,7 @@ _BASE64_LENGTHS = (22, 32, 43, 64, 86)
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = _WRITABLE | stat.S_IROTH
 _CHECK = b"skrldp key check, version 1"
-_NO_KEY = "{takes}, not a key: put the key there, and give the name."
+_NO_KEY = "{takes}, not a key: store the key there, and pass the name."
 _MAKE = "make one with secrets.token_hex(32), and keep it secret."
 
 
@@ -82,7 +82,7 @@ class KeyFile:
             raise ValueError(
                 f"the key file {self.path!r} can be {done} by others than its owner (mode "
                 f"{stat.S_IMODE(mode):03o}), who could then undo the noise: chmod 600 it, and make "
-                "a new key if anybody may have read it."
+                "a new key if anybody else may have read it."
             )
         return _of_digits(text.decode("latin-1"), f"the key file {self.path!r}")
 
@@ -183,8 +183,8 @@ class _KeyBytes:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
-            "a reporter whose key was given as bytes cannot be pickled or sent to workers, since "
-            "the pickle would hold the key: pass key=KeyFile(path), KeyVariable(name) or a "
+            "a reporter whose key was given as bytes cannot be pickled or sent to workers, because "
+            "the pickle would contain the key: pass key=KeyFile(path), KeyVariable(name) or a "
             "function that workers can import."
         )
 
@@ -242,11 +242,11 @@ class CheckedKey:
             except ValueError as error:
                 raise ValueError(
                     f"{error} If only other processes have the key, pass {name}=, the digits that "
-                    "batches.key_check or skrldp key say there."
+                    "batches.key_check or skrldp key returns there."
                 ) from None
         if not (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
             raise ValueError(
-                f"{name} must be the 16 hexadecimal digits that batches.key_check gives."
+                f"{name} must be the 16 hexadecimal digits that batches.key_check returns."
             )
         return cls(source, check)
 
@@ -259,7 +259,8 @@ class CheckedKey:
         if _check_of(key) != self.check:
             raise ValueError(
                 f"the key ({self.source!r}) does not match key_check={self.check}: use the same "
-                "key everywhere, because another one reports everybody again. Nothing was reported."
+                "key everywhere, because a different one would report everybody again. Nothing was "
+                "reported."
             )
         return key
 
@@ -296,7 +297,7 @@ def _of_digits(text: str, source: str) -> bytes:
     text = text.strip()
     if not re.fullmatch("([0-9a-fA-F]{2})*", text):
         raise ValueError(
-            f"{source} holds no key: that is an even number of hexadecimal digits. Write the bytes "
-            f"of a key with key.hex(), or {_MAKE}"
+            f"{source} does not contain a key, which is an even number of hexadecimal digits. "
+            f"Write the bytes of a key with key.hex(), or {_MAKE}"
         )
     return checked_key(bytes.fromhex(text), source)

@@ -147,14 +147,15 @@ class LedgerReporter(Reporter):
         clashes = [column for column in (self._id, *self._keep) if column in reserved]
         if clashes or self._name in (_HOLDER, _EPOCH):
             raise ValueError(
-                f"the column {listed(clashes or [self._name])} would be there twice: candidates "
-                f"have the columns {_CANDIDATE!r} and {_HOLDER!r} besides, and reports {_EPOCH!r}."
+                f"the column {listed(clashes or [self._name])} would occur twice: candidates also "
+                f"have the columns {_CANDIDATE!r} and {_HOLDER!r}, and reports have {_EPOCH!r}. "
+                "Rename it."
             )
         self.max_reports, self.epoch, self.eps = int(max_reports), int(epoch), eps
         claims = self.mechanism.claims
         self.bound = bound_of_reports(claims, self.max_reports, eps, "max_reports=1")
         if ledger_key is None and ledger_key_check is not None:
-            raise ValueError("ledger_key_check goes with ledger_key.")
+            raise ValueError("ledger_key_check requires ledger_key.")
         self._ledger_key = self._key
         if ledger_key is not None:
             self._ledger_key = CheckedKey.of(ledger_key, ledger_key_check, "ledger_key_check")
@@ -263,8 +264,8 @@ class LedgerReporter(Reporter):
         drawn, past = (as_frame(frame) for frame in (candidates, ledger))
         if drawn.implementation != past.implementation or type(drawn) is not type(past):
             raise TypeError(
-                "candidates and ledger must be frames of one library, both at hand or both lazy, "
-                f"got {type(candidates).__name__} and {type(ledger).__name__}."
+                "candidates and ledger must be frames of the same library, both in memory or both "
+                f"lazy, got {type(candidates).__name__} and {type(ledger).__name__}."
             )
         for label, frame, needed in (
             ("candidates", drawn, (self._id, _CANDIDATE, _HOLDER)),
@@ -290,7 +291,7 @@ class LedgerReporter(Reporter):
         for name in (_EPOCH, "report"):
             if kinds[name] in (nw.Boolean, nw.String):
                 raise ValueError(
-                    f"the ledger's column {name!r} must have integers, but its type is "
+                    f"the ledger's column {name!r} must contain integers, but its type is "
                     f"{kinds[name]}. Restore it."
                 )
         # In some libraries $ also matches before a line end.
@@ -298,9 +299,9 @@ class LedgerReporter(Reporter):
         # Those of other designs may be larger
         is_symbol = (report >= 0) & (report < self._n_symbols)
         faults = {
-            f"entries under another key than that of ledger_key, whose check is "
-            f"{self.ledger_key_check}: it would recognise nobody. Pass the ledger's first "
-            "key as ledger_key=; the key of the reports may be different.": (
+            "entries under a different key than ledger_key, whose check is "
+            f"{self.ledger_key_check}, so it would recognise nobody. Pass the ledger's first key "
+            "as ledger_key=; the key of the reports may differ.": (
                 (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
             ),
             "rows without a report, an epoch from 0 to 2**31 - 1 or a digest. Restore them.": (
@@ -310,11 +311,12 @@ class LedgerReporter(Reporter):
                 | (nw.col(_EPOCH) >= EPOCHS)
                 | nw.col(_DIGEST).is_null()
             ),
-            f"a report of this mechanism that is none of 0 to {self._n_symbols - 1}, and would "
-            "leave as another one. Restore it.": (nw.col(_DIGEST) == self.digest) & ~is_symbol,
-            "rows whose holder is not 32 hexadecimal digits, in lower case, as entries() "
-            "writes them: it would not recognise these people, and give "
-            "them further reports. Restore them.": holder.is_null() | ~is_holder,
+            f"a report of this mechanism outside 0 to {self._n_symbols - 1}, which would leave as "
+            "a different report. Restore it.": (nw.col(_DIGEST) == self.digest) & ~is_symbol,
+            "rows whose holder is not 32 lower-case hexadecimal "
+            "digits, as entries() writes them, so it would not "
+            "recognise these people, who would report again. "
+            "Restore them.": holder.is_null() | ~is_holder,
         }
         wrong = nw.any_horizontal(*faults.values(), ignore_nulls=True)
         wrong = past.filter(wrong).head(1).lazy().collect()
@@ -332,7 +334,7 @@ class LedgerReporter(Reporter):
         if self._holders is None:
             self._holders = _stream_of_ledger(self, _DOMAIN)
         if len(ids) > _MOST_ROWS:
-            raise ValueError(f"a batch has {len(ids):,} rows; give at most {_MOST_ROWS:,} at once.")
+            raise ValueError(f"a batch has {len(ids):,} rows; pass at most {_MOST_ROWS:,} at once.")
         tapes, cells = self._holders.tapes, np.zeros(len(ids), dtype=np.uint8)
         # The blocks in which ids are encoded for the reports
         slices = chunks(max(1, len(ids)), BLOCK)

@@ -367,8 +367,7 @@ def reported(reporter: Reporter, batch: Any) -> tuple[Any, NDArray[np.uint64]]:
     pa = pyarrow()
     if not isinstance(batch, pa.RecordBatch):
         raise TypeError(
-            "a reporter takes an iterator of Arrow record batches, got one of "
-            f"{type(batch).__name__}."
+            f"Expected an iterator of Arrow record batches, got one of {type(batch).__name__}."
         )
     schema = reporter.output_schema(batch.schema)
     reporter._keyed()  # an unreadable key is reported before any other error
@@ -401,7 +400,7 @@ def _checked_names(
         if not isinstance(value, str):
             raise TypeError(f"{label} must be the name of a column, got {type(value).__name__}.")
     if isinstance(keep, str) or not all(isinstance(column_kept, str) for column_kept in keep):
-        raise TypeError("keep must be a list of names of columns.")
+        raise TypeError("keep must be a list of column names.")
     nameless = [column for column, _ in columns if not isinstance(column, str)]
     if nameless:
         raise ValueError(
@@ -412,8 +411,8 @@ def _checked_names(
     raw = [column_kept for column_kept in (id, *keep) if column_kept in known]
     if raw:
         raise ValueError(
-            f"the column {listed(raw)} is one that the mechanism reports: beside the report, it "
-            "would itself leave as it is. Use other columns for id and keep."
+            f"the column {listed(raw)} is reported by the mechanism, so it must not also leave "
+            "unchanged beside the report. Use different columns for id and keep."
         )
     out = [id, *names, *keep]
     if len(set(out)) < len(out):

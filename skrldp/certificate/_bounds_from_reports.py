@@ -49,8 +49,8 @@ def counted_for(pilot: Mechanism, counts: Any, like: Mechanism) -> CountedReport
     cells = cells_by_record(like)
     if by_record.keys() != cells.keys():
         raise ValueError(
-            "the reports are of mechanisms with different columns or categories: pass the same "
-            "categories= to each, and name the columns."
+            "the reports come from mechanisms with different columns or categories: pass the same "
+            "categories= to each, and named columns."
         )
     if len(counts) != pilot.shape[0]:
         raise ValueError("different reports were written as the same cell: use encode='symbol'.")

@@ -374,21 +374,21 @@ def checked_matrix(matrix: ArrayLike, joint: JointDistribution) -> Floats:
     """Check that an array is a mechanism without changing it, so that the proof is about it."""
     of_blocks = isinstance(matrix, Manifest) or hasattr(matrix, "manifest_")
     if of_blocks or hasattr(matrix, "get_params"):
-        way = "give its `mechanism_` after fit."
+        way = "pass its `mechanism_` after fit."
         if of_blocks:
             way = (
                 "certify each block's, manifest.mechanisms[k], around the public distribution of "
                 "its columns, sanitizers_[k].joint_. A report leaks no more than the worst of them."
             )
-        raise TypeError(f"a mechanism is needed, got {type(matrix).__name__}: {way}")
+        raise TypeError(f"Expected a mechanism, got {type(matrix).__name__}: {way}")
     numbers = real_numbers(matrix, "the mechanism")
     Mechanism.from_matrix(numbers, joint.secrets, joint.values)  # checks shape and signs
     table = numbers.astype(float)
     off = np.abs(table.sum(axis=0) - 1.0)
     if off.max() > (len(table) + _LAST_DIGITS) * np.finfo(float).eps:
         raise ValueError(
-            f"column {int(off.argmax())} of the mechanism sums to 1 only up to {off.max():.1g}. "
-            "Divide by the sums: matrix / matrix.sum(axis=0)."
+            f"column {int(off.argmax())} of the mechanism deviates from a sum of 1 by "
+            f"{off.max():.1g}. Divide by the sums: matrix / matrix.sum(axis=0)."
         )
     return table
 
@@ -414,13 +414,13 @@ def _places(names: Sequence[Any], table: Sequence[Any], label: str) -> Indices:
     position = {plain_name(name): i for i, name in enumerate(table)}
     if len(position) < len(table) or len({plain_name(name) for name in names}) < len(names):
         raise ValueError(
-            f"a {label} is named twice, so those of the mechanism and of the public distribution "
-            "cannot be matched: give each a name of its own."
+            f"two {label}s have the same name, so those of the mechanism and of the public "
+            "distribution cannot be matched: give each a unique name."
         )
     for name in names:
         if plain_name(name) not in position:
             raise ValueError(
-                f"the mechanism's {label} {name!r} is not in the public distribution. Name the "
-                "table as the mechanism does, with JointDistribution(counts, secrets, values)."
+                f"the mechanism's {label} {name!r} is not in the public distribution. Use the "
+                "mechanism's names in JointDistribution(counts, secrets, values)."
             )
     return np.array([position[plain_name(name)] for name in names])

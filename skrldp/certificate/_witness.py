@@ -130,7 +130,7 @@ def witness_of(
         If no multipliers were found that show what is claimed.
     """
     if mechanism.claims is None:
-        raise ValueError("the mechanism claims nothing, so there is nothing to be shown.")
+        raise ValueError("the mechanism has no claims, so there is nothing to prove.")
     required = None if eps is None else Fraction(str(eps))
     texts = mechanism.to_json(), counts_to_json(joint)
     try:
@@ -288,6 +288,6 @@ class _Problem:
 
 def _unproven(statement: Statement, y: int, pair: tuple[int, int, Fraction]) -> CertificateError:
     return CertificateError(
-        f"no multipliers were found that show: {statement.about}, report {y}, groups {pair[0]} and "
-        f"{pair[1]}, eps={float(pair[2])}."
+        f"no multipliers were found that prove this: {statement.about}, report {y}, groups "
+        f"{pair[0]} and {pair[1]}, eps={float(pair[2])}."
     )

@@ -40,8 +40,8 @@ def main(args: Sequence[str] | None = None) -> int:
         if error.name not in _NEEDED:
             raise
         print(
-            f"skrldp: the command line needs {error.name}, which is not installed; the extra 'cli' "
-            'brings all that it needs: pip install "skrldp[cli]"',
+            f"skrldp: the command line needs {error.name}, which is not installed: "
+            'pip install "skrldp[cli]"',
             file=sys.stderr,
         )
         return 2

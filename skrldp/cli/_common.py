@@ -30,20 +30,24 @@ def option(declared: str, words: str, **limits: Any) -> Any:
     return Option(*names, metavar=metavar, help=words, show_default=False, **limits)
 
 
-TABLE = "a CSV, Parquet or Arrow file, or a folder of such. - is CSV from standard input."
-_JSON = "The mechanism's JSON, as design wrote it. - is standard input."
-_OUTPUT = "Where the table goes: .csv, .parquet or .arrow. Standard output in CSV if not given."
-_MISSING = "A text that stands for a missing value, as empty fields do; repeat it."
+TABLE = "a CSV, Parquet or Arrow file, or a folder of such files. - reads CSV from standard input."
+_JSON = "The mechanism's JSON, written by design. - reads standard input."
+_OUTPUT = "Output file: .csv, .parquet or .arrow. By default, CSV on standard output."
+_MISSING = "A string that means a missing value, like empty fields; repeatable."
 
 Names = list[str] | None
 Text = str | None
 MechanismFile = Annotated[str, argument("MECHANISM", _JSON)]
 Output = Annotated[str, option("--output -o FILE", _OUTPUT)]
 Counts = Annotated[
-    Text, option("--counts COLUMN", "Column that says how many records or reports each row is.")
+    Text,
+    option(
+        "--counts COLUMN",
+        "Column with the number of records or reports that each row represents.",
+    ),
 ]
 Missing = Annotated[Names, option("--missing TEXT", _MISSING)]
-Json = Annotated[bool, Option("--json", help="Print JSON. Infinite numbers are null.")]
+Json = Annotated[bool, Option("--json", help="Print JSON, with null for infinite numbers.")]
 
 
 # --- What a command is doing, in lines on standard error, if that is a terminal -------------------
@@ -92,7 +96,7 @@ _AS_COMMANDS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"\bmin_frequency='auto'": "--min-frequency auto",
     r"list categories": "list them with --categories",
     r"free text: drop it": "free text: leave it out with --column",
-    r"(?: as text)?\. (?:Convert them, then p|P)ass categories=\{'(.*)': Bins\(\[(.*?)\]\)\}": (
+    r"(?: as strings)?\. (?:Convert them, then p|P)ass categories=\{'(.*)': Bins\(\[(.*?)\]\)\}": (
         r'. Use --bins "\1=\2"'
     ),
     r'("(.*)=.* or )Knots\(\[(.*?)\]\)(?= for means)': r'\1--knots "\2=\3"',

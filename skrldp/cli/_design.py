@@ -31,57 +31,68 @@ def design(
     public: Annotated[str, o.argument("PUBLIC", f"The public table: {o.TABLE}")],
     *,
     output: Annotated[
-        str, o.option("--output -o FILE", "Where the mechanism's JSON goes. - is standard output.")
+        str,
+        o.option("--output -o FILE", "Output file for the mechanism's JSON. - is standard output."),
     ],
     sensitive: Annotated[
         list[str],
         o.option(
             "--sensitive -s COLUMN",
-            "A column of the secret; several are protected together. all: the whole record.",
+            "A sensitive column; several are protected together. all: the whole record.",
         ),
     ],
     eps: Annotated[
         float,
-        o.option("--eps -e NATS", "The odds of two secrets change by a factor of at most e^NATS."),
+        o.option(
+            "--eps -e NATS",
+            "A report changes the odds of two secrets by a factor of at most e^NATS.",
+        ),
     ],
     column: Annotated[
         o.Names,
-        o.option("--column -c COLUMN", "Another column of the record; repeat it. All otherwise."),
+        o.option(
+            "--column -c COLUMN", "A further column of the record; repeatable. By default, all."
+        ),
     ] = None,
     sanitizer: Annotated[
         Literal["a-optimal", "polyopt", "robust-mse", "ir", "srr", "grr", "non-robust"],
         Option(
-            help="a-optimal for shares and means with least error (the default), polyopt for most "
-            "information, robust-mse for fewest changes; grr, srr and ir are there at once.",
+            help=(
+                "a-optimal for the smallest errors of shares and means (the default), polyopt for "
+                "the most information, robust-mse for the smallest changes; grr, srr and ir need "
+                "no search."
+            ),
             show_default=False,
         ),
     ] = "a-optimal",
     target: Annotated[
         o.Names,
-        o.option("--target COLUMN", "A column whose shares matter, with a-optimal; repeat it."),
+        o.option(
+            "--target COLUMN", "A column whose shares a-optimal should estimate well; repeatable."
+        ),
     ] = None,
     blocks: Annotated[
         o.Names,
         o.option(
             "--blocks COLUMNS",
-            'Each person reports one block of columns: "age,job", or "singles", each column, or '
-            '"pairs", every pair; repeat it. A manifest of mechanisms is written.',
+            'Each person reports one block of columns: "age,job", "singles" (each column) or '
+            '"pairs" (every pair); repeatable. The output is a manifest of mechanisms.',
         ),
     ] = None,
     bins: Annotated[
         o.Names,
         o.option(
             "--bins COLUMN=EDGES",
-            'Where the numbers or dates of a column are cut: "age=0,18,65,inf"; repeat it. Records '
-            "keep their numbers.",
+            'Edges of bins for the numbers or dates of a column: "age=0,18,65,inf"; repeatable. '
+            "Records still contain numbers.",
         ),
     ] = None,
     knots: Annotated[
         o.Names,
         o.option(
             "--knots COLUMN=NUMBERS",
-            "To what the numbers of a column are rounded at random, so that means have no bias: "
-            '"hours=0,15,30,60,99"; repeat it.',
+            "Knots to which the numbers of a column are rounded at random, so that means have no "
+            'bias: "hours=0,15,30,60,99"; repeatable.',
         ),
     ] = None,
     counts: o.Counts = None,
@@ -90,33 +101,35 @@ def design(
         o.Text,
         o.option(
             "--categories FILE",
-            'JSON with all values of columns, {"column": [values]}; "dtype" for a dictionary that '
-            "was fixed in advance.",
+            'JSON file with all values of columns, {"column": [values]}; or "dtype" for '
+            "dictionaries that were fixed in advance.",
         ),
     ] = None,
     min_frequency: Annotated[
         o.Text,
         o.option(
             "--min-frequency RECORDS",
-            'Values of fewer records are reported as "other". "auto": as many as beta needs, and '
-            "unknown values are others too.",
+            'Values with fewer records are reported as "other". "auto": as many records as beta '
+            "needs, and unknown values are also reported as other.",
         ),
     ] = None,
     eps_worst_case: Annotated[
         float | None,
-        o.option(
-            "--eps-worst-case NATS", "The same as --eps, whatever the distribution: a second limit."
-        ),
+        o.option("--eps-worst-case NATS", "A second limit, like --eps, for every distribution."),
     ] = None,
     observer_columns: Annotated[
         o.Names,
-        o.option("--observer-column COLUMN", "A column that observers may know; repeat it."),
+        o.option("--observer-column COLUMN", "A column that observers may know; repeatable."),
     ] = None,
     witness: Annotated[
-        o.Text, o.option("--witness FILE", "Where a proof goes that others check with verify.")
+        o.Text,
+        o.option("--witness FILE", ("Output file for a proof that others can check with verify.")),
     ] = None,
     public_counts: Annotated[
-        o.Text, o.option("--public-counts FILE", "Where the counts go that the proof is about.")
+        o.Text,
+        o.option(
+            "--public-counts FILE", "Output file for the public counts to which the proof refers."
+        ),
     ] = None,
 ) -> None:
     """Design a mechanism from a public table.
@@ -134,7 +147,7 @@ def design(
     cut = dict(_numbers("--bins", text, Bins) for text in bins or [])
     cut |= dict(_numbers("--knots", text, Knots) for text in knots or [])
     if target and blocks:
-        raise CommandError("--target is for one mechanism: leave out --blocks.")
+        raise CommandError("--target applies to a single mechanism: omit --blocks.")
     with ExitStack() as stack:
         inputs = [public, categories]
         files = {name: stack.enter_context(new_file(name, inputs=inputs)) for name in names}
@@ -213,7 +226,7 @@ def _designer(sanitizer: str, blocks: Sequence[str], parameters: dict[str, Any])
                 ", ".join(kind for kind, accepted in has.items() if name in accepted) or "--blocks"
             )
             raise CommandError(
-                f"{option} does not go with --sanitizer {sanitizer}, but with {able}."
+                f"{option} cannot be used with --sanitizer {sanitizer}, only with {able}."
             )
     if sanitizer == "robust-mse":
         options["distance"] = "hamming"
@@ -269,7 +282,7 @@ def _numbers(option: str, text: str, kind: type[Bins] | type[Knots]) -> tuple[st
         numbers = []
     if not (name and numbers):
         raise CommandError(
-            f'{option} {text}: give a column and numbers, as in "age=0,18,65,120", or dates.'
+            f'{option} {text}: pass a column and numbers, as in "age=0,18,65,120", or dates.'
         )
     return name, kind(numbers)
 
@@ -299,7 +312,7 @@ def _read(
     from skrldp.sanitizers.public_table import check_counts
 
     if missing and not source.is_text:
-        raise CommandError(f"--missing is for texts, and {source.path} has types.")
+        raise CommandError(f"--missing applies to strings in CSV, but {source.path} has types.")
     tables, limit, n_rows = [], _ROWS_HELD, 0
     names = [*columns, new_name(columns)]
     plain = not any(is_dictionary(of.type) or of.type.num_fields for of in source.schema)

@@ -27,16 +27,20 @@ def estimate(
     output: o.Output = STANDARD,
     of: Annotated[
         o.Names,
-        o.option("--of COLUMN", "Estimate this column; repeat it for combinations. All otherwise."),
+        o.option(
+            "--of COLUMN", "Estimate this column; repeat it for combinations. By default, all."
+        ),
     ] = None,
     by: Annotated[
-        o.Names, o.option("--by COLUMN", "Estimate within the groups of this column; repeat it.")
+        o.Names, o.option("--by COLUMN", "Estimate within the groups of this column; repeatable.")
     ] = None,
     counts: o.Counts = None,
     level: Annotated[float, Option(metavar="PROBABILITY", help="Confidence level.")] = 0.95,
     spreadsheet: Annotated[
         bool,
-        Option("--spreadsheet", help="Put ' before labels that spreadsheets take for formulas."),
+        Option(
+            "--spreadsheet", help=("Put ' before labels that spreadsheets would read as formulas.")
+        ),
     ] = False,
 ) -> None:
     """Estimate how frequent values are among the records, from their reports.
@@ -54,7 +58,7 @@ def estimate(
                 has = listed(named)
                 raise CommandError(f"{mechanism} has no column {name!r} ({option}); it has {has}.")
     if by and not of:
-        raise CommandError("--by goes with --of, the column whose shares are estimated.")
+        raise CommandError("--by requires --of, the column whose shares are estimated.")
     if isinstance(loaded, Manifest):
         _check_together(loaded, mechanism, [*(of or named), *(by or ())])
     kind_of(output, packed=False)  # reject an unknown file format before anything is read
@@ -102,9 +106,9 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
             if (entries >= size).any():
                 row = first + int(np.argmax(entries >= size))
                 raise CommandError(
-                    f"{path}: row {row:,} (counted from 0) has a number in column {column!r} "
-                    f"that is no {column}: the mechanism's are numbered 0 to {size - 1}. "
-                    "These are not reports, or reports of a different mechanism."
+                    f"{path}: row {row:,} (counted from 0) has a number in column {column!r} that "
+                    f"is not a {column} of the mechanism, from 0 to {size - 1}. These are not "
+                    "reports, or reports of a different mechanism."
                 )
         np.add.at(totals, tuple(numbers), weights)
     tell("estimating")

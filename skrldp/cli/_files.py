@@ -42,7 +42,7 @@ def new_file(
                 shutil.copyfileobj(spool, sys.stdout.buffer)
                 sys.stdout.buffer.flush()
             except BaseException as error:
-                error.add_note("Standard output may have a part of it.")
+                error.add_note("Standard output may contain part of it.")
                 raise
         return
     path = checked_target(target, inputs=inputs)
@@ -107,7 +107,7 @@ def checked_target(
                 f"{target} is both input and output; give the output a different name."
             )
     if path.is_dir():
-        raise CommandError(f"{target} is a folder; give the name of a file.")
+        raise CommandError(f"{target} is a folder; pass the name of a file.")
     if path.exists() and not path.is_file():
         raise CommandError(f"{target} is not a regular file; '-' is standard output.")
     if path.exists() and not may_exist:
@@ -135,7 +135,7 @@ def table_writer(file: IO[bytes], target: str, schema: Any) -> Any:
     for field in schema:
         if "binary" in str(field.type) or isinstance(field.type, pa.BaseExtensionType):
             raise CommandError(
-                f"column {field.name!r} has the type {field.type}, for which CSV has no words; "
+                f"column {field.name!r} has the type {field.type}, which CSV cannot represent; "
                 "write Parquet or Arrow."
             )
     import pyarrow.csv as pacsv

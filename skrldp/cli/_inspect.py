@@ -26,7 +26,7 @@ def inspect(
     mechanism: o.MechanismFile,
     *,
     digest: Annotated[
-        o.Text, o.option("--digest HEX", "The digest that the mechanism should have.")
+        o.Text, o.option("--digest HEX", "The expected digest of the mechanism.")
     ] = None,
     json: o.Json = False,
 ) -> int:
@@ -72,7 +72,7 @@ def _lines_of_ledger(contents: dict[str, Any]) -> list[tuple[str, str]]:
         counts = (f"{n:,} in epoch {epoch}" for epoch, n in design["reports"].items())
         secret = columns_in_words(design["secret"])
         lines.append(("design", f"{digest[:12]} protects {secret}; reports: {', '.join(counts)}"))
-    return [*lines, ("not checked", "whether rows were changed; report does so, with the key")]
+    return [*lines, ("not checked", "whether rows were changed; report checks this with the key")]
 
 
 def _everywhere(mechanism: Mechanism | Manifest) -> Claims | None:
@@ -101,7 +101,7 @@ def _lines(mechanism: Any, proven: Claims | None) -> list[tuple[str, str]]:
         lines.append(("proven here", f"{words}; this follows from {subject}"))
     if mechanism.claims is not None and not mechanism.claims.main.around.is_everything:
         source = origin_of(mechanism.claims.main.around)[0]
-        lines.append(("note", f"skrldp verify proves claims about a set, from the {source}"))
+        lines.append(("note", f"skrldp verify checks claims about a set against the {source}"))
     return lines
 
 

@@ -71,7 +71,7 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
     import duckdb
 
     if path == STANDARD:
-        raise CommandError("a ledger is a DuckDB file; give its name.")
+        raise CommandError("a ledger is a DuckDB file; pass its name.")
     file, book = checked_target(path, may_exist=True), None
     try:
         if not file.exists():
@@ -92,7 +92,7 @@ def opened_ledger(path: str, wait: float, *, read_only: bool = False) -> Iterato
         if is_changed:
             raised.add_note(
                 f"The reports are not complete, but the ledger {path} may have the entries of this "
-                "run: another run gives the reports that are in the ledger."
+                "run: run again to obtain the reports that are in the ledger."
             )
         raise raised from None
 
@@ -149,7 +149,10 @@ def _problem(message: str) -> str:
             return f"cannot be written: {words}."
     if "Out of Memory" in message:
         return f"needs more than {_MEMORY} of memory."
-    return "is damaged, or is not a ledger: a DuckDB file that report --ledger made. Restore it."
+    return (
+        "is damaged, or is not a ledger, which is a DuckDB file that report --ledger created. "
+        "Restore it from a copy."
+    )
 
 
 class Ledger:
@@ -170,7 +173,7 @@ class Ledger:
             )
         if not settings:
             warnings.warn(
-                f"there is no ledger {path}: a new one begins, which contains no earlier reports.",
+                f"there is no ledger {path}: a new one is created, without any earlier reports.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -193,19 +196,19 @@ class Ledger:
             return required or limit or 1
         if required < limit:
             raise CommandError(
-                f"the ledger {self._path} has --max-reports {limit}, and so many may have been "
-                f"given: {required} is too few. Leave it out."
+                f"the ledger {self._path} has --max-reports {limit}, and that many reports "
+                f"may already have been made: {required} is too few. Omit it."
             )
         if math.isinf(bound := self.bound(required)):
             raise CommandError(
                 f"the ledger {self._path} counts reports of a mechanism that bounds one report "
-                f"about each person, not {required}. Leave out --max-reports."
+                f"about each person, not {required}. Omit --max-reports."
             )
         if not is_raised:
             raise CommandError(
                 f"the ledger {self._path} has --max-reports {limit}, and {required} would let "
-                f"{required} reports about a person leak {brief_bound(bound)} together. Leave it "
-                "out, or add --raise-max-reports."
+                f"{required} reports about a person leak {brief_bound(bound)} together. Omit it, "
+                "or add --raise-max-reports."
             )
         return required
 
@@ -237,7 +240,7 @@ class Ledger:
         claims, key_check = reporter.mechanism.claims, reporter.ledger_key_check
         if self.key_check not in (None, key_check):
             raise CommandError(
-                f"{self._path} has reports under another key, by which it would recognise "
+                f"{self._path} contains reports under a different key, so it would recognise "
                 f"nobody. Report with the key whose digits are {self.key_check}."
             )
         self._reporter, self._n_rows, self._n_left_out = reporter, 0, 0
@@ -250,7 +253,7 @@ class Ledger:
             if protected != secret:
                 raise CommandError(
                     f"{self._path} counts reports about {protected}, but this mechanism protects "
-                    f"{secret}, and no bound holds for both together. Begin another ledger."
+                    f"{secret}, and no bound holds for both together. Start a new ledger."
                 )
         self._engine.begin()
         self.key_check, self.max_reports = key_check, reporter.max_reports
@@ -348,9 +351,8 @@ class Ledger:
         """Commit the new entries to the file, before anything leaves."""
         if self._n_left_out:
             warnings.warn(
-                f"{self._n_left_out:,} of {self._n_rows:,} records were left out: these "
-                f"people have used their reports in the ledger {self._path} "
-                "(--max-reports "
+                f"{self._n_left_out:,} of {self._n_rows:,} records were left out, because these "
+                f"people have used all their reports in the ledger {self._path} (--max-reports "
                 f"{self.max_reports}).",
                 UserWarning,
                 stacklevel=2,

@@ -76,8 +76,9 @@ def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> Re
     named = columns_of(mechanism)
     if not all(isinstance(name, str) for name, _ in named):
         raise CommandError(
-            f"the mechanism's columns have no names but the numbers {[n for n, _ in named]}, as it "
-            "was designed from an array: the command line finds columns by name."
+            f"the mechanism's columns have the numbers {[n for n, _ in named]} in place of names, "
+            "because it was designed from an array. Design it from a table with column names, by "
+            "which the command line finds columns."
         )
     if isinstance(mechanism, Manifest):
         return BlockReader(mechanism)
@@ -93,7 +94,7 @@ def read_records(
     """Yield a table's batches, with strings of a mechanism's columns converted to categories."""
     if not table.is_text:
         if missing:
-            raise CommandError(f"--missing is for texts, and {table.path} has types.")
+            raise CommandError(f"--missing applies to strings in CSV, but {table.path} has types.")
         yield from batches
         return
     import pyarrow as pa
@@ -122,9 +123,8 @@ def read_numbers(column: Any, name: str, numbers: Numbers, where: str, first: in
     if not sound.all():
         row = where.format(first + int(np.argmin(sound)))
         raise CommandError(
-            f"{row} has a string in column {name!r} that is not a {kind} (not shown), and "
-            "the column "
-            f"has {type(numbers).__name__}."
+            f"{row} has a string in column {name!r} that is not a {kind} (not shown), but the "
+            f"column has {type(numbers).__name__}."
         )
     numbers_read = pa.array([*read, None], pa.float64() if kind == "number" else None)
     return numbers_read.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
@@ -171,7 +171,8 @@ def read_categories(
     except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
         raise CommandError(
             f"column {name!r}: the mechanism's categories are of several types, or integers of "
-            "more than 64 bits, which no column of a file holds; report in Python or JavaScript."
+            "more than 64 bits, which no column of a file can store; report in Python or "
+            "JavaScript."
         ) from None
     return values.take(arrow_numbers(np.where(codes < 0, len(texts), codes)))
 

@@ -43,7 +43,7 @@ def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
     long as the reports are to stay the same.
     """
     if file == STANDARD:
-        raise CommandError("a key is not written to standard output; give the name of a file.")
+        raise CommandError("a key is not written to standard output; pass the name of a file.")
     if os.path.lexists(file):
         raise CommandError(
             f"{file} exists, and a key in it may be in use: with a different key "
@@ -67,26 +67,33 @@ def report(
     *,
     output: o.Output = STANDARD,
     id: Annotated[
-        o.Text, o.option("--id COLUMN", "Whom a record is about: the same id, the same report.")
+        o.Text,
+        o.option("--id COLUMN", "Column that identifies people: the same id gets the same report."),
     ] = None,
     key: Annotated[
-        o.Text, o.option("--key FILE", "The secret key, as skrldp key wrote it.")
+        o.Text, o.option("--key FILE", "File of the secret key, written by skrldp key.")
     ] = None,
     key_check: Annotated[
-        o.Text, o.option("--key-check DIGITS", "What skrldp key printed: another key is refused.")
+        o.Text,
+        o.option(
+            "--key-check DIGITS",
+            "The digits that skrldp key printed: a different key is rejected.",
+        ),
     ] = None,
     ledger: Annotated[
         o.Text,
-        o.option("--ledger FILE", "DuckDB file that remembers who reported; made if not there."),
+        o.option("--ledger FILE", "DuckDB file that records who has reported; created if absent."),
     ] = None,
     max_reports: Annotated[
         int | None,
         o.option(
-            "--max-reports K", "Most reports about a person in a new ledger. 1 if not given.", min=1
+            "--max-reports K",
+            "Maximum number of reports about each person in a new ledger. Default: 1.",
+            min=1,
         ),
     ] = None,
     raise_max_reports: Annotated[
-        bool, Option("--raise-max-reports", help="Let --max-reports raise that of the ledger.")
+        bool, Option("--raise-max-reports", help="Allow --max-reports to raise the ledger's limit.")
     ] = False,
     epoch: Annotated[
         int | None,
@@ -95,11 +102,16 @@ def report(
     wait: Annotated[
         float | None,
         o.option(
-            "--wait SECONDS", "How long another run may use the ledger. 60 if not given.", min=0
+            "--wait SECONDS",
+            "How long to wait for another run that uses the ledger. Default: 60.",
+            min=0,
         ),
     ] = None,
     keep: Annotated[
-        o.Names, o.option("--keep COLUMN", "A column that leaves as it is, unprotected; repeat it.")
+        o.Names,
+        o.option(
+            "--keep COLUMN", "A column that leaves unchanged, without protection; repeatable."
+        ),
     ] = None,
     missing: o.Missing = None,
 ) -> None:
@@ -119,23 +131,25 @@ def report(
 
     if (id is None) != (key is None):
         raise CommandError(
-            "reports that stay the same need both --id, the column that says whom a record is "
-            "about, and --key. Without both, every run draws anew."
+            "repeatable reports need both --id, the column that identifies people, and --key. "
+            "Without both, every run draws new reports."
         )
     if id is None and (key_check is not None or ledger is not None):
-        raise CommandError("--key-check and --ledger go with --id and --key.")
+        raise CommandError("--key-check and --ledger require --id and --key.")
     if ledger is None and (raise_max_reports or (max_reports, epoch, wait) != (None,) * 3):
         raise CommandError(
-            "--max-reports, --raise-max-reports, --epoch and --wait go with --ledger."
+            "--max-reports, --raise-max-reports, --epoch and --wait require --ledger."
         )
     if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
-        raise CommandError("one table or one mechanism comes from standard input, and no key.")
+        raise CommandError(
+            "either the table or the mechanism can come from standard input, and no key."
+        )
 
     loaded, names_kept = read_true_mechanism(mechanism), keep or []
     if ledger is not None and isinstance(loaded, Manifest):
         raise CommandError(
-            "--ledger is for single mechanisms. Of a manifest, --id and a key give each "
-            "person one block forever; keep the key, and give its digits as --key-check."
+            "--ledger supports only single mechanisms. For a manifest, --id and a key always give "
+            "each person the same block; keep the key, and pass its digits as --key-check."
         )
     reader = reader_of(loaded)
     needed = list(reader.known)
@@ -223,6 +237,6 @@ def _refuse_same(numbers: list[Any], id: str | None, path: str) -> None:
         first, second = order[position : position + 2]
         raise CommandError(
             f"{path}: rows {first:,} and {second:,} (counted from 0) have the same id in column "
-            f"{id!r}, and so may others. A report is about one record of each id: keep one row for "
-            "each."
+            f"{id!r}, and there may be more. A report is about one record of each id: keep one row "
+            "for each."
         )

@@ -54,7 +54,9 @@ def kind_of(path: str, *, packed: bool = True) -> str:
         if ending in endings and (plain == name or kind == "CSV"):
             return kind
     known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    raise CommandError(f"{path}: the name does not tell the format; name the file {known}.")
+    raise CommandError(
+        f"{path}: cannot infer the format from the file name; name the file {known}."
+    )
 
 
 class Table:
@@ -86,7 +88,9 @@ class Table:
         files = _files_of(path)
         kinds = {kind_of(file) for file in files}
         if len(kinds) > 1:
-            raise CommandError(f"{path}: the files have several formats; keep one in the folder.")
+            raise CommandError(
+                f"{path}: the files have different formats; keep a single format in the folder."
+            )
         self.path, self.kind = path, kinds.pop()
         self.is_text = self.kind == "CSV"
         self._parts: list[_Part] = []
@@ -142,7 +146,7 @@ class Table:
         if within > 0:
             warnings.warn(
                 f"{self.path}: {within:,} lines begin within a quoted field, so they are not "
-                "records. If no field has line ends, remove the quote that is too many.",
+                "records. If no field contains line breaks, remove the stray quote.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -167,8 +171,8 @@ def _files_of(path: str) -> list[str]:
     files = sorted({os.path.realpath(file): file for file in paths}.values())
     if inner := [file for file in files if os.path.isdir(file)]:
         raise CommandError(
-            f"{path} holds folders, such as {inner[0]}: give one of them. Values in "
-            "folders' names are not read."
+            f"{path} contains folders, such as {inner[0]}: pass one of them. Values in folders' "
+            "names are not read."
         )
     if not files:
         raise CommandError(f"{path} is a folder without files of a table.")
@@ -184,8 +188,8 @@ def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[s
     """Add the column of --counts, if there is one, to those of the records or reports."""
     if counts in columns:
         raise CommandError(
-            f"{path}: the column {counts!r} (--counts) is read as a value as well, and a number of "
-            "rows is not one: leave out --counts if each row stands for itself."
+            f"{path}: the column {counts!r} (--counts) is also read as a value of the record, "
+            "which a number of rows is not: omit --counts if each row is one record."
         )
     return [*columns, *([] if counts is None else [counts])]
 
@@ -206,7 +210,7 @@ def _check(table_file: _Part, columns: Sequence[str], kind: str) -> None:
     if kind == "CSV" and columns and set(names).isdisjoint(columns):
         raise CommandError(
             f"{table_file.path} lacks the column {columns[0]!r} and all others that are read: its "
-            "first line must have the names of the columns (not shown: it may be a record)."
+            "first line must contain the column names (not shown, because it may be a record)."
         )
     for name in columns:
         if names.count(name) != 1:
@@ -234,9 +238,9 @@ def _refuse_line_ends(batch: Any, columns: Sequence[str], path: str, first: int)
                 - 1
             )
             raise CommandError(
-                f"{path}: row {row:,} (counted from 0) has a line end in column {name!r}. If "
-                "there is a quote too many, all rows up to the next one are one field. Parquet and "
-                "Arrow hold strings of several lines."
+                f"{path}: row {row:,} (counted from 0) has a line break in column {name!r}. After "
+                "a stray quote, all rows up to the next quote are one field. For strings of "
+                "several lines, use Parquet or Arrow."
             )
 
 
@@ -424,8 +428,8 @@ def _problem(message: str, kind: str) -> str:
     where = f"row {row[1]}" if row else "a row"
     if wrong := re.search(r"Expected (\d+) columns, got (\d+)", message):
         return (
-            f"is cut off or ragged: {where} has {wrong[2]} values where the header has {wrong[1]} "
-            "names."
+            f"is truncated or ragged: {where} has {wrong[2]} values where the header has "
+            f"{wrong[1]} names."
         )
     if "multiple columns named" in message:
         return "has more than one column of the same name in its first line."
@@ -433,7 +437,7 @@ def _problem(message: str, kind: str) -> str:
         return "has text that is not in UTF-8; convert it first."
     if kind == "Parquet" and "not in range" in message:
         return (
-            "has a column whose dictionary has more values than its narrow codes can number. Write "
-            "the column without a dictionary."
+            "has a column whose dictionary has more values than its codes can represent. Write the "
+            "column without a dictionary."
         )
-    return f"is no {kind} file, or is cut off or damaged."
+    return f"is not a valid {kind} file, or is truncated or damaged."

@@ -40,15 +40,16 @@ def verify(
     public: Annotated[str | None, o.argument("PUBLIC", f"The public table: {o.TABLE}")] = None,
     *,
     eps: Annotated[
-        float | None, o.option("--eps -e NATS", "What reports should keep. The claim if not given.")
+        float | None, o.option("--eps -e NATS", "The bound to verify. By default, the claimed one.")
     ] = None,
     counts: o.Counts = None,
     missing: o.Missing = None,
     witness: Annotated[
-        o.Text, o.option("--witness FILE", "A proof as design wrote it, to be checked.")
+        o.Text, o.option("--witness FILE", "The proof to check, written by design.")
     ] = None,
     public_counts: Annotated[
-        o.Text, o.option("--public-counts FILE", "What the proof is about, without PUBLIC.")
+        o.Text,
+        o.option("--public-counts FILE", ("The public counts of the proof, in place of PUBLIC.")),
     ] = None,
     pilot: Annotated[
         list[str] | None,
@@ -71,7 +72,9 @@ def verify(
     if not from_reports and (
         (public is None) == (public_counts is None) or (public_counts and witness is None)
     ):
-        raise CommandError("give the public table; or --witness, and it or --public-counts.")
+        raise CommandError(
+            "pass the public table, or --witness with either the table or --public-counts."
+        )
     from skrldp.certificate import counts_to_json, witness_of
 
     is_manifest = isinstance(loaded, Manifest)
@@ -103,8 +106,8 @@ def _counted(
     reader = reader_of(mechanism, "all")
     if reader.knots:
         raise CommandError(
-            "the mechanism rounds numbers at random, so that its counts cannot be computed again "
-            "from a table: give --witness and --public-counts, as design wrote them."
+            "the mechanism rounds numbers at random, so its counts cannot be recomputed from a "
+            "table: pass --witness and --public-counts, written by design."
         )
     names = list(reader.known)
     cells_of = placed(lambda batch: reader.cells(values_of(batch, names)), path)
@@ -269,9 +272,9 @@ def _radii_again(mechanism: Any, joint: JointDistribution, _: Any = None) -> lis
         if claim.known == "all" or (claim is everywhere and claim is not main):
             continue  # about no set
         if stated.is_everything:
-            words = "there is none, as all distributions are meant"
+            words = "none is needed, because the claim is about all distributions"
         elif stated.rule in ("given", "survey"):
-            words = "stated by its numbers alone, which counts cannot show"
+            words = "stated only by its numbers, which the counts cannot confirm"
         else:
             by_rule = _stated_by_rule(mechanism, joint, claim)
             numbers = {name: size for name, size in stated.numbers.items() if name != "alpha"}
@@ -279,7 +282,7 @@ def _radii_again(mechanism: Any, joint: JointDistribution, _: Any = None) -> lis
             enough = enough and all(size >= by_rule.numbers[name] for name, size in numbers.items())
             text = ", ".join(f"{name}={size!r}" for name, size in numbers.items())
             how = "as large as" if enough else "NOT as large as"
-            words = f"{text} is {how} the rule {stated.rule!r} makes it"
+            words = f"{text} is {how} the rule {stated.rule!r} requires"
         subject = f" of {columns_in_words(claim.secret)}" + f" {observer_in_words(claim)}".rstrip()
         verdicts.append((enough, f"radius{subject}: {words}"))
     return verdicts

@@ -86,8 +86,8 @@ def load(
     if isinstance(loaded, Manifest):
         if limit is not None:
             raise ValueError(
-                "the reports of a manifest are not counted (limit): each person reports one block, "
-                "which permanent_key makes permanent."
+                "limit is not available for manifests. Pass permanent_key instead, so that each "
+                "person always reports the same block."
             )
         from skrldp.client.clients import BlockClient
 

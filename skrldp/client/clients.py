@@ -49,7 +49,7 @@ def checked_key(key: Any, source: str, make: str = "secrets.token_hex(32)") -> b
     equal, as in uninitialised memory.
     """
     if not isinstance(key, bytes):
-        raise TypeError(f"{source} must give a key of bytes, got {type(key).__name__}.")
+        raise TypeError(f"{source} must provide a key of type bytes, got {type(key).__name__}.")
     if len(key) < _LEAST_KEY:
         raise ValueError(
             f"{source} must have at least {_LEAST_KEY} bytes ({2 * _LEAST_KEY} hexadecimal "
@@ -91,8 +91,8 @@ class Memory:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
-            "a client with permanent reports cannot be pickled, since the file would hold its key: "
-            "store the mechanism's JSON, and load it again, with its key."
+            "a client with permanent reports cannot be pickled, because the file would contain its "
+            "key: store the mechanism's JSON, and load it again with the key."
         )
 
     def __deepcopy__(self, memo: Any) -> Memory:
@@ -145,7 +145,9 @@ def _randomness(
 ) -> tuple[Memory | None, RandomStream | None]:
     """Return the source of randomness of a key or a random state, or None."""
     if permanent_key is not None and random_state is not None:
-        raise ValueError("permanent reports take no random_state: their key is all they need.")
+        raise ValueError(
+            "permanent reports do not use random_state, because the key determines them: omit it."
+        )
     return (
         None if permanent_key is None else Memory(permanent_key, mechanism.digest, reader.knots),
         None if random_state is None else RandomStream(random_state),
@@ -291,8 +293,8 @@ class ReportLimit(SetOnce):
                 counts.execute(f"PRAGMA application_id = {_APPLICATION}")
             elif kind != _APPLICATION:
                 raise ValueError(
-                    f"{self.path} is a database of another kind, not of counted reports: give the "
-                    "path of a file that does not exist yet."
+                    f"{self.path} is a database of a different kind, without counted reports: pass "
+                    "the path of a file that does not exist yet."
                 )
 
     def check(self, claims: Claims | None) -> float:
@@ -380,7 +382,7 @@ class ReportLimit(SetOnce):
                 counts.execute("COMMIT")
         except sqlite3.Error as error:
             raise OSError(
-                f"the counts of reports in {self.path} cannot be read and written ({error}). Give "
+                f"the counts of reports in {self.path} cannot be read and written ({error}). Pass "
                 "the file in which earlier reports were counted. Nothing was reported."
             ) from error
 
@@ -424,12 +426,12 @@ class Client(SetOnce):
         )
         if permanent_key is not None and limit is not None:
             raise ValueError(
-                "permanent reports are not counted: give permanent_key or limit, not both."
+                "permanent reports are not counted: pass permanent_key or limit, not both."
             )
         if limit is not None and random_state is not None:
             raise ValueError(
-                "counted reports take no random_state: a second client with the same seed would "
-                "draw the same again, and the bound of several reports is for independent ones."
+                "counted reports do not use random_state: a second client with the same seed would "
+                "repeat the draws, but the bound on several reports needs independent ones."
             )
         if not (limit is None or isinstance(limit, ReportLimit)):
             raise TypeError(f"limit must be ReportLimit(number, path), got {type(limit).__name__}.")

@@ -132,8 +132,8 @@ class RecordReader:
             _refuse_masked(records)
             if records.ndim != 2 or records.dtype.kind in "cV":
                 raise ValueError(
-                    f"an array of records must have shape (n, {len(self._names)}) and hold plain "
-                    f"values, got shape {records.shape} and dtype {records.dtype}. {_NOTHING}"
+                    f"an array of records must have shape (n, {len(self._names)}) and contain "
+                    f"plain values, got shape {records.shape} and dtype {records.dtype}. {_NOTHING}"
                 )
             parts = self._in_order(records.T, records.shape[1], "the array")
             return dict(zip(self._wanted, parts, strict=True))
@@ -270,8 +270,8 @@ class BlockReader(RecordReader):
         width = len(self._names)
         if {type(name) for name in self._names} != {int} or set(self._names) != set(range(width)):
             raise ValueError(
-                f"{label} has values by place, but the columns of blocks are found by name. Give "
-                f"dicts or a table with the columns {self._listed_names()}. {_NOTHING}"
+                f"{label} has values by position, but the columns of blocks are found by name. "
+                f"Pass dicts or a table with the columns {self._listed_names()}. {_NOTHING}"
             )
         if n != width:
             raise ValueError(
@@ -340,6 +340,6 @@ def _codes(column: Column, values: Any, draws: Draws | None) -> NDArray[Any]:
         return column.codes(values, draws)
     except (TypeError, ValueError):  # whose message might quote the value
         raise ValueError(
-            f"{named([column])} holds values that cannot be categories: these are strings, "
+            f"{named([column])} contains values that cannot be categories: categories are strings, "
             f"numbers, booleans, dates or missing. {_NOTHING}"
         ) from None

@@ -120,7 +120,9 @@ class VarianceMaster(Master):
             if time.perf_counter() >= end:
                 if point.residual <= TIGHT:
                     break
-                raise TimeoutError(f"the time for the weights of {len(rows)} rows is used up")
+                raise TimeoutError(
+                    f"the time limit was reached before the weights of {len(rows)} rows were found"
+                )
             if not point.step():
                 break
         return point

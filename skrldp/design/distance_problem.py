@@ -62,7 +62,7 @@ def distance_matrix(
     if wrong.any():
         u, y = np.argwhere(wrong)[0]
         raise ValueError(
-            f"distances must be finite and not negative, but that from value {values[u]!r} to "
+            f"distances must be finite and non-negative, but that from value {values[u]!r} to "
             f"value {values[y]!r} is {table[u, y]}."
         )
     return table
@@ -129,7 +129,7 @@ def _numbers(name: str, values: Sequence[Any]) -> Floats:
             )
         if abs(value) > _LARGEST:  # type: ignore[operator]
             raise ValueError(
-                f"distance={name!r} needs numbers of moderate size, but U has one beyond "
+                f"distance={name!r} needs numbers of moderate size, but U contains one beyond "
                 f"{_LARGEST:g}."
             )
     return np.array(values, dtype=float)
@@ -221,7 +221,7 @@ class DistanceProblem(Problem):
 
     def _at_least_simple(self, solution: Solution, task: Task) -> Solution:
         """Return the best of a solution and mechanisms whose reports are mapped to outputs."""
-        message = f"{solution.message} A mechanism that takes no search was better."
+        message = f"{solution.message} A mechanism in closed form was better."
         for form in () if self.simple is None else self.simple():
             private = repair(_as_outputs(form, self.cost), task.requirements)
             value = self.cost.worst(private)[0]

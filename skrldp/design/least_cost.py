@@ -287,7 +287,7 @@ class _Search:
             return ""
         reason = {
             **{limit: f"{name} ended the search" for limit, name in LIMITS.items()},
-            "converged": f"The last {_PATIENCE} linear programs gained next to nothing",
+            "converged": f"The last {_PATIENCE} linear programs brought almost no improvement",
         }[status]
         return f"{reason} before the gap of {self.gap:.2g} was reached. "
 

@@ -63,7 +63,7 @@ def optimum_at_public(
     message = f"{len(response.matrix)} reports of {about}"
     message += "." if requirements.of_whole_records else " alone, divided by the values of U."
     if response.status != "optimal":
-        message = f"The report of {about} is not quite the best. {message}"
+        message = f"The report of {about} is not quite optimal. {message}"
     return Solution(
         status=response.status,
         solver="coupling",

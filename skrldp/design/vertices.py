@@ -132,7 +132,8 @@ def _vertices(inequalities: Floats) -> Floats:
         import cdd  # it need not be installed
     except ImportError as error:
         raise SolverError(
-            "vertices are listed by cddlib, which is not installed: pip install 'skrldp[vertices]'."
+            "solver='vertices' needs cddlib, which is not installed: pip install "
+            "'skrldp[vertices]'."
         ) from error
     cells = inequalities.shape[1]
     rows = np.block(
@@ -149,7 +150,7 @@ def _vertices(inequalities: Floats) -> Floats:
         raise SolverError(f"cddlib failed: {' '.join(str(error).split())}") from error
     table = np.array(generators.array, dtype=float).reshape(-1, cells + 1)
     if generators.lin_set or len(table) == 0 or np.any(np.abs(table[:, 0] - 1.0) > EQUAL):
-        raise SolverError("cddlib lost vertices: what it returned is not a polytope.")
+        raise SolverError("cddlib lost vertices, because its result is not a polytope.")
     vertices = table[:, 1:]
     outside = max(-vertices.min(), float((vertices @ inequalities.T).max(initial=0.0)))
     if outside > EQUAL or np.abs(vertices.sum(axis=1) - 1.0).max() > EQUAL:
@@ -169,4 +170,6 @@ def _probe(vertices: Floats, inequalities: Floats) -> None:
         program.set_cost(direction)
         _, _, reach = program.solve()
         if reach > float((vertices @ direction).max()) + EQUAL:
-            raise SolverError("vertices were lost: a linear program reaches further than they do.")
+            raise SolverError(
+                "vertices were lost, because a linear program attains more than any of them."
+            )

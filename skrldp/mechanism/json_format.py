@@ -82,7 +82,9 @@ def write(mechanism: Any, *, public: bool) -> str:
     }
     if isinstance(form, BlockForm):
         if mechanism.symbols != mechanism.cells:
-            raise ValueError("the reports of a block mechanism are its cells and keep their names.")
+            raise ValueError(
+                "the reports of a block mechanism are its cells, so they cannot be renamed."
+            )
         table = form.table
         fields["blocks"] = [table.same, table.same_secret, table.same_value, table.other]
     else:
@@ -188,7 +190,7 @@ def _check_size(text: str) -> None:
     ):
         if number > limit:
             raise ValueError(
-                f"not a mechanism: the text has {number:,} {unit}, the limit is {limit:,}."
+                f"not a mechanism: the text has {number:,} {unit}, but the limit is {limit:,}."
             )
     if _LONG.search(text):
         raise ValueError("not a mechanism: the text has a number of more than 4,300 digits.")

@@ -224,14 +224,14 @@ def as_json(value: Any, depth: int = 1) -> Any:
 
 # Remedies for values of types that exist in tables but not in JSON.
 _INSTEAD = {
-    "bytes": "strings, as .str.decode('utf-8') or .hex() make them",
-    "Decimal": "floats, as .astype(float) makes them, or strings",
-    "UUID": "strings, as .astype(str) makes them",
-    "Period": "dates, as .dt.to_timestamp() makes them, or strings",
+    "bytes": "strings, for example from .str.decode('utf-8') or .hex()",
+    "Decimal": "floats from .astype(float), or strings",
+    "UUID": "strings from .astype(str)",
+    "Period": "dates from .dt.to_timestamp(), or strings",
     "Interval": "strings: .cat.rename_categories(str) keeps their order, or .astype(str)",
     "tuple": "a column for each entry",
-    "Timestamp": "moments without nanoseconds, as .dt.round('us') makes them",
-    "Timedelta": "durations without nanoseconds, as .dt.round('us') makes them",
+    "Timestamp": "times without nanoseconds, from .dt.round('us')",
+    "Timedelta": "durations without nanoseconds, from .dt.round('us')",
 }
 
 

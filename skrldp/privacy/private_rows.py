@@ -819,7 +819,7 @@ def privacy_region(
     if region == "joint" and uncertainty.shares_budget:
         if not uncertainty.joint_is_convex:
             raise ValueError(
-                f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: take "
+                f"region='joint' needs alpha >= 1/2, got alpha={uncertainty.alpha}: use "
                 f"RenyiBall({uncertainty.alpha}, region='product')."
             )
         return JointRegion(*arguments)

@@ -37,7 +37,7 @@ def check_codes(codes: ArrayLike, n_cells: int) -> NDArray[Any]:
     if codes.size and (codes.max() >= n_cells or (codes.dtype.kind == "i" and codes.min() < 0)):
         bad = np.flatnonzero((codes < 0) | (codes >= n_cells))
         raise ValueError(
-            f"codes must lie in [0, {n_cells}); {bad.size} do not, the first at place {bad[0]}"
+            f"codes must lie in [0, {n_cells}); {bad.size} do not, the first at index {bad[0]}"
         )
     return codes
 
@@ -101,7 +101,7 @@ class AliasTable(ReadOnly):
             raise ValueError(f"weights must be a non-empty matrix, got shape {weights.shape}")
         n_symbols, n_cells = weights.shape
         if n_symbols > _MAX_SYMBOLS:
-            raise ValueError(f"an alias table holds {_MAX_SYMBOLS} symbols, got {n_symbols}")
+            raise ValueError(f"an alias table has at most {_MAX_SYMBOLS} symbols, got {n_symbols}")
         slot_bits = (n_symbols - 1).bit_length()
         if bits != _THRESHOLD_BITS + slot_bits:
             raise ValueError(

@@ -231,7 +231,7 @@ class Tapes:
         n, width = self._octets.shape
         end = self._place + out.itemsize
         if out.shape != (n,) or end > width:
-            raise AssertionError("a sampler read another number of bits than one for each record")
+            raise AssertionError("a sampler must read one number for each record, within its tape")
         out[...] = np.ndarray(
             (n,), f"<u{out.itemsize}", self._octets, offset=self._place, strides=(width,)
         )
@@ -501,7 +501,7 @@ class KeyedStream:
         self._cipher = Cipher(algorithms.AES(derived), modes.ECB())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("a KeyedStream cannot be pickled, since the file would hold its key.")
+        raise TypeError("a KeyedStream cannot be pickled, because the file would contain its key.")
 
     def __deepcopy__(self, memo: Any) -> KeyedStream:
         return self  # it is immutable

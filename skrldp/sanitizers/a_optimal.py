@@ -144,8 +144,8 @@ class AOptimalSanitizer(ObservingSanitizer):
         design = self._optimum(promise, requirements, problem).numbered(promise.joint)
         if not np.isfinite(design.solution.objective):
             raise InfeasibleError(
-                "no mechanism was found from whose reports all targets are identifiable at "
-                f"eps={self.eps}. Use a larger eps, or fewer targets."
+                f"no mechanism was found whose reports identify all targets at eps={self.eps}. Use "
+                "a larger eps, or fewer targets."
             )
         return design
 

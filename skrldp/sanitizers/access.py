@@ -53,16 +53,16 @@ def fitted_sanitizer(candidate: Any) -> Any:
         return sanitizer
     if as_block_sanitizer(candidate) is not None:
         raise TypeError(
-            "a fitted sanitizer with one mechanism is needed: those of a BlockSanitizer's blocks "
-            "are its sanitizers_."
+            "Expected a fitted sanitizer with a single mechanism, got a BlockSanitizer: pass one "
+            "of its sanitizers_, each of which has the mechanism of one block."
         )
     if isinstance(candidate, type):
         raise TypeError(
-            f"a fitted sanitizer is needed, got the class {candidate.__name__}: write "
+            f"Expected a fitted sanitizer, got the class {candidate.__name__}: write "
             f"{candidate.__name__}().fit(X)."
         )
     raise TypeError(
-        f"a fitted sanitizer is needed, got {type(candidate).__name__}.{_where(candidate)}"
+        f"Expected a fitted sanitizer, got {type(candidate).__name__}.{_where(candidate)}"
     )
 
 
@@ -72,7 +72,7 @@ def _where(candidate: Any) -> str:
         while isinstance(step, FrozenEstimator):
             step = step.estimator
         if isinstance(step, BaseSanitizer):
-            return f" A sanitizer is its step {name!r}, which is not the last: pass that step."
+            return f" Its step {name!r} is a sanitizer, but not the last step: pass that step."
     return ""
 
 

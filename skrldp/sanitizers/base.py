@@ -223,7 +223,7 @@ class BaseSanitizer(TableTransformer):
         """State why some columns must not be sensitive; None if all may be."""
         if self.min_frequency is None:
             return ""
-        return "min_frequency groups values of U, and secrets are never grouped: leave it out"
+        return "min_frequency groups only values of U, because secrets are never grouped: omit it"
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         """Return the set for which privacy must hold, given that of the parameter."""
@@ -257,7 +257,7 @@ class BaseSanitizer(TableTransformer):
             outer, _, inner = name.partition("__")
             if inner and outer in _SETS and params.get(outer, getattr(self, outer, "")) is None:
                 raise ValueError(
-                    f"{name} cannot be set where {outer} is None. State a set, as in "
+                    f"{name} cannot be set, because {outer} is None. Pass a set, as in "
                     f"{type(self).__name__}({outer}={_SETS[outer]})."
                 )
         changed: Self = super().set_params(**params)

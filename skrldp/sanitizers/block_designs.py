@@ -46,8 +46,8 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
         # An index of the table is a different column of a block, and requests are not dropped.
         if (value := getattr(base, name, None)) is not None:
             raise ValueError(
-                f"base has {name}={value!r}, but the promise is the same for all blocks: "
-                f"leave {name} out of the base, and give it to BlockSanitizer."
+                f"base has {name}={value!r}, but the guarantee is the same for all blocks: remove "
+                f"{name} from the base, and pass it to BlockSanitizer."
             )
     for value in as_list(getattr(base, "targets", None)):
         selected = _selections_of(value) or [value]
@@ -60,13 +60,15 @@ def checked_base(sanitizer: Any) -> BaseSanitizer:
             )
     if base.survey is not None:
         raise ValueError(
-            "base has a survey, but the public table of blocks has no survey design. Fit "
-            f"{type(base).__name__}(survey=...) itself, on the columns of one block and those of "
-            "the survey design."
+            "base has a survey, but BlockSanitizer does not support survey designs. Fit "
+            f"{type(base).__name__}(survey=...) directly, on the columns of one block and of the "
+            "survey design."
         )
     for name in ("observer_columns", "eps_worst_case"):
         if getattr(sanitizer, name) is not None and not hasattr(base, name):
-            raise ValueError(f"{name} is given, but a {type(base).__name__} has no {name}.")
+            raise ValueError(
+                f"{name} was passed, but a {type(base).__name__} has no parameter {name}."
+            )
     return base
 
 
@@ -77,9 +79,8 @@ def blocks_of(
     numbers = [*range(len(names))]
     if list(names) != numbers and set(names) == set(numbers):
         raise ValueError(
-            f"the columns are named [{listed(names)}]: numbers that are not their "
-            "positions, so a client could not read an array of records. Rename the "
-            "columns."
+            f"the columns are named [{listed(names)}], numbers that differ from their positions, "
+            "so that clients would misread arrays of records. Rename the columns."
         )
     rest = [i for i in numbers if i not in secret]
     free = [i for i in rest if i not in known] or rest
@@ -99,8 +100,8 @@ def blocks_of(
     missing = [names[i] for i in rest if not any(i in block for block in distinct)]
     if missing:
         raise ValueError(
-            f"no block has the columns [{listed(missing)}], so they would not be reported: add "
-            "them to a block, or leave them out of the table."
+            f"no block contains the columns [{listed(missing)}], so they would not be reported: "
+            "add them to a block, or drop them from the table."
         )
     return distinct
 
@@ -144,8 +145,8 @@ def _places(X: Any, block: Any, names: Sequence[Any], secret: Sequence[int]) -> 
     inside = [names[position] for position in positions if position in secret]
     if inside:
         raise ValueError(
-            f"the block {block!r} has the sensitive column {inside[0]!r}. Blocks are columns of U: "
-            "S is part of every block."
+            f"the block {block!r} contains the sensitive column {inside[0]!r}. List only columns "
+            "of U, because S is part of every block."
         )
     return positions
 
@@ -321,7 +322,9 @@ def design_blocks(
     elif sample_weight is None:
         data, cells = _without_table(sanitizer, pilots, columns, names)
     else:
-        raise ValueError("sample_weight needs the records of a public table: leave it out.")
+        raise ValueError(
+            "sample_weight counts the records of a public table, but there is none: omit it."
+        )
     named = [[names[position] for position in block] for block in blocks]
     fits = _side_by_side(designs, data, named, cells, sanitizer)
     _warn_once([messages for _, messages in fits], named)
@@ -371,7 +374,7 @@ def _fitted(
         try:
             sanitizer.fit(X)
         except (ValueError, RuntimeError) as error:
-            error.add_note(f"This is about the block of {', '.join(map(repr, block))}.")
+            error.add_note(f"This concerns the block of {', '.join(map(repr, block))}.")
             raise
     return sanitizer, [(warned.category, str(warned.message)) for warned in caught]
 

@@ -304,7 +304,7 @@ class IRSanitizer(BaseSanitizer):
     _most_cells = MOST_CELLS_OF_IR
 
     def _why_u(self) -> str:
-        return "U has a report of its own: use PolyOptSanitizer or AOptimalSanitizer"
+        return "this mechanism reports U separately: use PolyOptSanitizer or AOptimalSanitizer"
 
     def _reporting(self, promise: Requirements) -> IndependentReporting:
         return independent_reporting(promise.joint, promise.over())

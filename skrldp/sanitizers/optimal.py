@@ -159,4 +159,4 @@ class ObservingSanitizer(OptimalSanitizer):
     def _why_u(self) -> str:
         if self.observe == "all":
             return super()._why_u()
-        return "observe='nonsensitive' is for mechanisms that see U alone: leave it out"
+        return "observe='nonsensitive' is for mechanisms that observe only U: omit it"

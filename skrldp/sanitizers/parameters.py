@@ -152,7 +152,7 @@ _LARGE = {"IRSanitizer": MOST_CELLS_OF_IR, "SRRSanitizer": MOST_CELLS, "GRRSanit
 def larger_designs(most_cells: int) -> str:
     """Name the sanitizers for more than `most_cells` cells, and that for wide tables."""
     larger = [f"{name} {limit:,}" for name, limit in _LARGE.items() if limit > most_cells]
-    return f"Others hold more: {', '.join([*larger, 'BlockSanitizer'])}."
+    return f"Larger limits: {', '.join([*larger, 'BlockSanitizer'])}."
 
 
 # --- From parameters to requirements --------------------------------------------------------------
@@ -225,20 +225,22 @@ def asked_of(
         )
     if rounded := [names[position] for position in known if codec.columns[position].is_rounded]:
         raise ValueError(
-            f"column {rounded[0]} is known and has Knots, but observers know the number, and a "
-            "promise could only be about the knot. Give known columns Bins or a list of values."
+            f"column {rounded[0]} is known and has Knots, but observers know the number itself, "
+            "and a guarantee could only be about the knot. Use Bins or a list of values for known "
+            "columns."
         )
     if known and _groups_what_is_known(codec, known):
         raise ValueError(
-            "handle_unknown='infrequent_if_exist' or min_frequency='auto' with known columns needs "
-            "all combinations of values of U. Use categories='product'."
+            "handle_unknown='infrequent_if_exist' or min_frequency='auto' requires all "
+            "combinations of values of U if some columns are known. Use categories='product'."
         )
     eps = float(sanitizer.eps)
     eps_worst_case = getattr(sanitizer, "eps_worst_case", None)
     if eps_worst_case is not None and eps_worst_case < eps:
         raise ValueError(
-            f"eps_worst_case={eps_worst_case:g} must be at least eps={eps:g}: the set is among all "
-            "distributions. To promise eps_worst_case alone, set eps to it as well."
+            f"eps_worst_case={eps_worst_case:g} must be at least eps={eps:g}, because all "
+            "distributions include those of the set. To guarantee only eps_worst_case, set eps to "
+            "the same value."
         )
     return Requirements.asked(
         joint,

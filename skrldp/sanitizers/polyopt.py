@@ -96,7 +96,7 @@ class PolyOptSanitizer(ObservingSanitizer):
     def _why_u(self) -> str:
         if self.objective == ABOUT_ALL:
             return super()._why_u()
-        return f"objective={self.objective!r} is about U alone: use {ABOUT_ALL!r}"
+        return f"objective={self.objective!r} concerns only U: use {ABOUT_ALL!r}"
 
     def _design(self, promise: Requirements, confidence_set: FittedSet, record: Record) -> Designed:
         requirements = design_requirements(promise, self.uncertainty)

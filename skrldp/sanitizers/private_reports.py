@@ -53,7 +53,9 @@ def in_place_of_table(
         "handle_unknown='infrequent_if_exist'": sanitizer.handle_unknown != "error",
     }
     if required := [name for name, is_required in needs.items() if is_required]:
-        raise ValueError(f"{required[0]} needs the records of a public table: leave it out.")
+        raise ValueError(
+            f"{required[0]} needs the records of a public table, but there is none: omit it."
+        )
     if pilots is None:
         return _all_cells(sanitizer, uncertainty), ()
     like = pilots[0].mechanism
@@ -81,7 +83,10 @@ def _counted(estimator: Any) -> list[Pilot]:
     """Return the reports of the estimator's mechanism, or of each mechanism of its manifest."""
     check_is_fitted(estimator)
     if getattr(estimator, "survey", None) is not None:
-        raise ValueError("the reports have survey weights, for which no exact bounds exist.")
+        raise ValueError(
+            "the reports have survey weights, for which there are no exact bounds. Pass unweighted "
+            "reports."
+        )
     is_manifest = hasattr(estimator, "manifest_")
     mechanisms = estimator.manifest_.mechanisms if is_manifest else [estimator.mechanism_]
     counts = estimator.counts_ if is_manifest else [estimator.counts_]
@@ -89,8 +94,8 @@ def _counted(estimator: Any) -> list[Pilot]:
     for mechanism, of_symbols in zip(mechanisms, counts, strict=True):
         if mechanism.others is not None or mechanism.numbers is not None:
             raise ValueError(
-                "the mechanism groups values as 'other', or its columns have Bins or Knots: "
-                "private reports replace a public table only where categories= lists all values."
+                "the mechanism groups values as 'other', or its columns have Bins or Knots, but "
+                "private reports can replace a public table only if categories= lists all values."
             )
         names = tuple(name for name, _ in mechanism.columns)
         pilots.append(Pilot(mechanism, of_symbols, names, names))
@@ -102,8 +107,8 @@ def listed_categories(categories: Any) -> tuple[list[Any], list[list[Any]]]:
     lists = categories.values() if isinstance(categories, dict) else categories
     if isinstance(categories, str) or not all(isinstance(values, list | tuple) for values in lists):
         raise ValueError(
-            "without a public table categories= must list the values of each column, by name or in "
-            "the columns' order."
+            "without a public table, categories= must list the values of each column, by name or "
+            "in the columns' order."
         )
     names = list(categories) if isinstance(categories, dict) else list(range(len(categories)))
     return names, [*map(list, lists)]
@@ -130,8 +135,8 @@ def pilots_of_block(
     ]
     if not of_block:
         raise ValueError(
-            f"no reports are about exactly the columns [{listed(columns)}]: give the pilot's "
-            "blocks= these columns, the sensitive ones included."
+            f"no block of reports has exactly the columns [{listed(columns)}]: add these columns, "
+            "including the sensitive ones, as a block to the pilot's blocks=."
         )
     return of_block
 
@@ -144,7 +149,7 @@ def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
     of_secret = resolve_columns(rows, sensitive, names=names)
     if len(of_secret) < len(names) and hasattr(uncertainty, "beta"):
         raise ValueError(
-            "without a public table or reports there is no set smaller than all distributions: "
+            "without a public table or reports, there is no smaller set than all distributions: "
             "pass sensitive=slice(None), or uncertainty=AllDistributions(), or call fit(reports)."
         )
     return rows
@@ -170,8 +175,8 @@ def estimated_joint(
     """
     if len(cells) != joint.counts.size or len(np.unique(cells)) != joint.counts.size:
         raise ValueError(
-            "the reports are about other combinations of categories: pass the same categories=, "
-            "and leave out no combination."
+            "the reports are about different combinations of categories: pass the same "
+            "categories=, with all combinations."
         )
     order = np.argsort(cells)
     sources = tuple(replace(pilot, matrix=pilot.matrix[:, order]) for pilot in reports)

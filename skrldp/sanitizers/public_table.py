@@ -112,15 +112,15 @@ def check_counts(total: int, n_rows: int, n_distinct: int) -> None:
     """Reject weights as :func:`check_weights` does, given their sum and number."""
     if total > _MOST_RECORDS:
         raise ValueError(
-            f"sample_weight sums to {total:,}, but at most {_MOST_RECORDS:,} records can be told "
-            "from a rare cell. Give the number of records of each row, not weights or shares on a "
-            "large scale."
+            f"sample_weight sums to {total:,}, but with more than {_MOST_RECORDS:,} records the "
+            "probability of a rare cell cannot be distinguished from 0. Pass the number of records "
+            "of each row, not scaled weights or shares."
         )
     repeated = n_rows - n_distinct
     if repeated and total > _RECORDS_PER_ROW * n_rows:
         raise ValueError(
-            f"sample_weight sums to {total:,} for {n_rows:,} rows, {repeated:,} of which "
-            "repeat others, but must be counts of records. Give survey weights as a column: "
+            f"sample_weight sums to {total:,} for {n_rows:,} rows, {repeated:,} of which duplicate "
+            "others, but must be counts of records. Give survey weights as a column: "
             "survey=SurveyDesign(weights=...)."
         )
 
@@ -143,8 +143,8 @@ def check_columns(sanitizer: Any, X: Any, table: Table, codec: CellCodec, *, obs
         if not all(isinstance(name, str) for name in wanted):
             wanted = [f"x{name}" for name in wanted]
         raise ValueError(
-            f"{str(error).rstrip()}\nWith observe='nonsensitive', those of U alone suffice, in "
-            f"this order: {wanted}."
+            f"{str(error).rstrip()}\nWith observe='nonsensitive', the columns of U are sufficient, "
+            f"in this order: {wanted}."
         ) from error
     return False
 
@@ -200,8 +200,8 @@ def read_survey(
     _refuse_shared_columns(sanitizer)
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight= are counts of equal records, and survey= is about single ones: give "
-            "one row for each record, with its weight in a column of the design."
+            "sample_weight= counts equal records, but survey= needs single ones: pass one row for "
+            "each record, with its weight in a column of the design."
         )
     exact = getattr(uncertainty, "radius", None) == "finite-sample"
     if not exact:
@@ -221,15 +221,15 @@ def read_survey(
         if design.clusters is not None:
             label, unit = "sum of weights", "cluster"
         raise ValueError(
-            f"the exact set of a survey needs SurveyDesign(max_weight=...), the greatest {label} "
-            f"that its plan could give a {unit}. If that is not known, take "
+            f"the exact set of a survey needs SurveyDesign(max_weight=...), the largest {label} "
+            f"that its plan could give a {unit}. If it is unknown, use "
             "uncertainty=LikelihoodRatioSet(radius='asymptotic')."
         )
     drawn = independent_part(records, row_contents(X))
     if not drawn.any():
         raise ValueError(
-            f"of {len(drawn):,} records none was kept, as max_weight={design.max_weight} is far "
-            "above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
+            f"of {len(drawn):,} records, none was kept, because max_weight={design.max_weight} is "
+            "far above their weights. Use LikelihoodRatioSet(radius='asymptotic')."
         )
     return take_rows(rest, drawn), Survey(replace(summary, n_records=int(drawn.sum())), None)
 
@@ -245,8 +245,8 @@ def _read_lazy(sanitizer: Any, X: Any, *, exact: bool) -> tuple[Table, SurveyRec
     for label, is_asked in needed.items():
         if is_asked:
             raise ValueError(
-                f"a survey with {label} needs the rows of the public table, and this is a lazy "
-                "frame: collect it, with the columns of the record and of the design alone."
+                f"a survey with {label} needs the rows of the public table, but this is a lazy "
+                "frame: collect it, with only the columns of the record and of the design."
             )
     design_columns = [name for name in design.columns if name != design.weights]
     table, sums = weighted_rows(X, design.weights, design_columns)
@@ -268,9 +268,9 @@ def _refuse_shared_columns(sanitizer: Any) -> None:
         names = [name for name in named if isinstance(name, str)]
         if twice := [name for name in names if name in sanitizer.survey.columns]:
             raise ValueError(
-                f"columns {twice} are named in {parameter}= and in survey=. A column of the design "
-                "is neither S nor U: where its values are part of the record as well, give the "
-                "design a copy of it under another name."
+                f"columns {twice} are named in both {parameter}= and survey=. A column of the "
+                "design is neither S nor U: if its values are also part of the record, give the "
+                "design a copy under a different name."
             )
 
 
@@ -285,8 +285,8 @@ def _refuse_missing_secrets(sanitizer: Any, X: Any) -> None:
         if n_missing := int(is_missing(X, [position]).sum()):
             raise ValueError(
                 f"{n_missing:,} records of the survey lack a value in the sensitive column "
-                f"{names[position]!r}. Let others stand for them: SurveyDesign.complete(sample, "
-                f"{names[position]!r}, within=[...])."
+                f"{names[position]!r}. Reweight others to represent them: "
+                f"SurveyDesign.complete(sample, {names[position]!r}, within=[...])."
             )
 
 

@@ -72,15 +72,15 @@ def read_symbols(reports: Any, n_symbols: int) -> tuple[Any, NDArray[Any]]:
     table = read_table(reports)
     if len(table.names) != 1:
         raise ValueError(
-            f"reports has {len(table.names)} columns, but symbols are one column of integers: "
-            "give what transform returns with encode='symbol', or what clients send."
+            f"reports has {len(table.names)} columns, but symbols are a single column of integers: "
+            "pass the output of transform with encode='symbol', or the reports of clients."
         )
     symbols = whole_numbers(table, 0, n_symbols)
     if (symbols < 0).any():
         raise ValueError(
             f"{int((symbols < 0).sum()):,} of {table.n_rows:,} reports are not symbols of this "
             f"mechanism, 0 to {n_symbols - 1} (the first in row {int(np.argmax(symbols < 0))}; "
-            "values are not shown). Give what this mechanism sent."
+            "values are not shown). Pass reports of this mechanism."
         )
     return reports, symbols
 

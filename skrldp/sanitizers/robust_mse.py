@@ -69,9 +69,9 @@ def fit_utility_set(
     if fitted.joint_radius is None:
         name = type(chosen).__name__
         raise ValueError(
-            f"utility_uncertainty cannot be a {name}: it limits the distributions of U given S and "
-            "says nothing about the marginal of S, on which an expected distance depends. Use "
-            f"{_USE}. As `uncertainty`, for privacy, a {name} is right."
+            f"utility_uncertainty cannot be a {name}, because this set does not limit the marginal "
+            f"of S, on which an expected distance depends. Use {_USE}. For `uncertainty`, which is "
+            f"about privacy, a {name} is suitable."
         )
     chosen.B_ = fitted.joint_radius
     return chosen, fitted
@@ -235,7 +235,7 @@ class RobustMSESanitizer(ObservingSanitizer):
     }
 
     def _why_u(self) -> str:
-        return "its reports are near U: use PolyOptSanitizer or AOptimalSanitizer"
+        return "the reports approximate U: use PolyOptSanitizer or AOptimalSanitizer"
 
     def _private_set(self, uncertainty: FittedSet) -> FittedSet:
         return uncertainty if self.robust_privacy else uncertainty.public_alone

@@ -52,10 +52,10 @@ def explain_rare_cells(main_set: FittedSet, joint: JointDistribution) -> str:
     none, once = (np.count_nonzero(joint.counts == number) for number in (0, 1))
     return (
         f"the {kind} set may miss the true distribution in up to about {miss:.2g} of tables like "
-        f"this one, where it states {main_set.beta:.2g}, because {few:,} of {joint.counts.size:,} "
-        f"cells have fewer than {_FEW_RECORDS} public records ({none:,} with none, {once:,} with "
-        "one). Use LikelihoodRatioSet(), which holds for any number of records, or a coarser "
-        "alphabet"
+        f"this one, although it states {main_set.beta:.2g}, because {few:,} of "
+        f"{joint.counts.size:,} cells have fewer than {_FEW_RECORDS} public records ({none:,} with "
+        f"none, {once:,} with one). Use LikelihoodRatioSet(), which is valid for any number of "
+        "records, or coarser categories"
     )
 
 
@@ -115,7 +115,7 @@ def warn_of_rare_values(
         )
         return True
     first, *further = codec.frequencies.rare
-    rest = f" (as {len(further):,} more column{'s' * (len(further) > 1)})" if further else ""
+    rest = f" (likewise {len(further):,} more column{'s' * (len(further) > 1)})" if further else ""
     remedy = "min_frequency='auto' reports them as 'other'."
     if len(first.names) > 1 and _of_product(codec) <= most_cells:
         remedy = "categories='product' takes all combinations."
@@ -164,7 +164,7 @@ def warn_of_combinations(codec: CellCodec, most_cells: int) -> None:
         _warn(
             f"the values of {group} are the {n:,} of {total} combinations of "
             f"{_named([codec.columns[position].name for position in positions])} in the table; "
-            f"`transform` refuses others. {remedy}",
+            f"`transform` rejects others. {remedy}",
             UserWarning,
         )
 
@@ -181,9 +181,8 @@ def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
         if not column.declared and len(column) >= minimum and not _is_fold():
             _warn(
                 f"{_named([column.name])} looks like an identifier: it has {len(column):,} values "
-                f"in {joint.n:,} records, so reports contain almost no information about "
-                "each. Drop it (with "
-                "--column, in the command), or give Bins.",
+                f"in {joint.n:,} records, so reports contain almost no information about each. "
+                "Drop it (with --column, in the command), or use Bins.",
                 UserWarning,
             )
 
@@ -201,9 +200,9 @@ def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) ->
     if len(odd):
         index = odd[np.argmax(empty[odd])]
         _warn(
-            f"{empty[index]:,} of {n_values:,} given values of U have no public record with "
-            f"the secret {brief(repr(joint.secrets[index]))}. If private records have them, more "
-            "may leak: allow for it with drift= in LikelihoodRatioSet.",
+            f"{empty[index]:,} of {n_values:,} declared values of U have no public record with the "
+            f"secret {brief(repr(joint.secrets[index]))}. If private records have these values, "
+            "more may leak: allow for this with drift= in LikelihoodRatioSet.",
             PrivacyLeakWarning,
         )
 
@@ -220,9 +219,9 @@ def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
     shown = ", ".join(f"{name}: {in_digits(error, 2)}" for name, error in first)
     rest = ", ..." if len(poor) > _NAMED else ""
     _warn(
-        f"{n:,} reports, as many as the public records, will hardly estimate {len(poor):,} of "
-        f"{len(errors):,} targets ({shown}{rest}). skrldp.model_selection.smallest_n says how many "
-        "reports are needed.",
+        f"{n:,} reports, as many as there are public records, are too few to estimate "
+        f"{len(poor):,} of {len(errors):,} targets ({shown}{rest}). "
+        "skrldp.model_selection.smallest_n returns the number of reports needed.",
         UserWarning,
     )
 
@@ -276,7 +275,7 @@ def say_if_slow(sanitizer: Any, joint: JointDistribution) -> None:
         print(
             f"{type(sanitizer).__name__}: {a1} secrets x {a2} values = {a1 * a2:,} cells, "
             f"{pairs:,} pair{'s' * (pairs > 1)} of secrets. Designs of more than {slow_from} cells "
-            "usually take more than ten seconds; time_limit= ends them."
+            "usually take more than ten seconds; time_limit= stops them earlier."
         )
 
 

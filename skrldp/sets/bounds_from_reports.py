@@ -283,9 +283,9 @@ class BoxSet(FittedSet):
         empty = is_empty(self.lower, self.upper)
         if empty.any():
             raise ValueError(
-                f"the reports contradict each other: no distribution of U given secret "
-                f"{int(np.argmax(empty))} lies between its bounds. Check that each report is of "
-                "the mechanism that it was fitted with, and about a different person."
+                "the reports are inconsistent: no distribution of U given secret "
+                f"{int(np.argmax(empty))} lies between its bounds. Check that each report was "
+                "drawn by the mechanism that was passed with it, and about a different person."
             )
 
     @property
@@ -343,8 +343,9 @@ class BoxSet(FittedSet):
     def ball_beside(self) -> tuple[dict[str, Any], float]:
         """Reject a request for a ball of joint distributions: bounds limit conditionals only."""
         raise ValueError(
-            "private reports bound U given S, not S, so they make no set for the worst expected "
-            "distance: pass utility_uncertainty=RenyiBall(alpha=1, radius=...), 0 for none."
+            "private reports bound U given S, but not S, so they do not provide a set for the "
+            "worst expected distance: pass utility_uncertainty=RenyiBall(alpha=1, radius=...), "
+            "with radius=0 for none."
         )
 
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:

@@ -265,8 +265,8 @@ def fitted_set(joint: JointDistribution, uncertainty: Any, name: str = "uncertai
         same = n_records in (None, joint.n) and table in (None, figures_of_table(joint))
         if uncertainty.beta is not None and not same:
             raise ValueError(
-                f"{name} was made around another table than this one of {joint.n:,} records, so "
-                "its beta would not hold: give one without a table, such as LikelihoodRatioSet()."
+                f"{name} was fitted to a different table than this one of {joint.n:,} records, so "
+                "its beta would not hold: pass an unfitted set, such as LikelihoodRatioSet()."
             )
         return uncertainty
     if isinstance(uncertainty, type):
@@ -492,8 +492,8 @@ class ConditionalsSet(FittedSet):
             raise ValueError(f"drift={self.drift!r} must be a finite number >= 0 (nats).")
         if self.pair < self.single:
             raise ValueError(
-                f"pair={self.pair!r} must be at least single={self.single!r}: two conditionals "
-                "take at least as much as one."
+                f"pair={self.pair!r} must be at least single={self.single!r}, because two "
+                "conditionals use at least as much of the budget as one."
             )
 
     def secret_weights(self, joint: JointDistribution) -> Floats:

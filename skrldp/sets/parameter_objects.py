@@ -116,7 +116,7 @@ class RenyiBall(BaseEstimator):
             if self.radius == "finite-sample":
                 if alpha != 1.0:
                     raise ValueError(
-                        "radius='finite-sample' is a bound for alpha=1 only, got "
+                        "radius='finite-sample' is valid only for alpha=1, got "
                         f"alpha={self.alpha!r}: use RenyiBall(alpha=1, radius='finite-sample')."
                     )
                 return finite_sample_radius(beta, n, n_cells)
@@ -151,8 +151,8 @@ class RenyiBall(BaseEstimator):
         check_flag("same_secret", self.same_secret)
         if joint.reports is not None and isinstance(self.radius, str):
             raise ValueError(
-                "private reports bound U given S and make no ball of joint distributions: take "
-                "LikelihoodRatioSet(), or state the ball's radius as a number."
+                "private reports bound U given S, but not joint distributions: use "
+                "LikelihoodRatioSet(), or pass the ball's radius as a number."
             )
         if joint.survey is not None and isinstance(self.radius, str):
             return self._around_survey(joint)
@@ -175,8 +175,8 @@ class RenyiBall(BaseEstimator):
         """Make the ball of order 1 whose radius is corrected for a survey's design."""
         if self.alpha != 1.0 or self.radius != "chi2":
             raise ValueError(
-                "of a survey, whose records are not independent, the ball needs alpha=1 and "
-                "radius='chi2', or a radius that is given: use "
+                "for a survey, a ball needs alpha=1 and radius='chi2', or a radius in nats, "
+                "because the records are not independent: use "
                 "LikelihoodRatioSet(radius='asymptotic') or RenyiBall(alpha=1)."
             )
         beta = check_beta("beta", self.beta)
@@ -350,7 +350,7 @@ class LikelihoodRatioSet(BaseEstimator):
         if self.radius not in rules:
             raise ValueError(
                 f"radius={shown(self.radius)}: bounds from private reports have no radius in nats. "
-                "Take radius='finite-sample' or 'asymptotic'."
+                "Use radius='finite-sample' or 'asymptotic'."
             )
         rule, beta = rules[str(self.radius)], check_beta("beta", self.beta)
         bounds = conditional_bounds(joint.reports or (), joint.counts.shape, beta, rule)

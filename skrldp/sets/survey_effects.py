@@ -26,9 +26,9 @@ from skrldp.sets.radii import (
 from skrldp.surveys.records import MOST_CELLS
 
 NOT_INDEPENDENT = (
-    "radius='finite-sample' is for independent records, and these are a survey's. A sanitizer with "
-    "survey=SurveyDesign(max_weight=...) keeps an independent part of them; or use "
-    "LikelihoodRatioSet(radius='asymptotic'), which takes the design into account."
+    "radius='finite-sample' needs independent records, but these come from a survey. Use "
+    "survey=SurveyDesign(max_weight=...) in a sanitizer, which keeps an independent part of them, "
+    "or LikelihoodRatioSet(radius='asymptotic'), which accounts for the design."
 )
 
 

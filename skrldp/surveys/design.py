@@ -35,7 +35,7 @@ def weights_of(name: Any, column: Callable[[Any], Any], *, positive: bool) -> np
     if missing.size:
         raise ValueError(
             f"column {name!r} lacks the weight of {len(missing):,} of {len(values):,} records: "
-            f"{numbered(missing)}. Records without a weight stand for nobody: drop them."
+            f"{numbered(missing)}. Records without a weight represent nobody: drop them."
         )
     wrong = ~np.isfinite(values) | (values < 0) | (positive & (values == 0))
     if wrong.any():
@@ -56,7 +56,7 @@ def _numbers(role: str, name: Any, column: Callable[[Any], Any]) -> Floats:
     try:
         return numbers.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} of {role} must hold numbers.") from None
+        raise ValueError(f"column {name!r} of {role} must contain numbers.") from None
 
 
 def _how_many(wrong: NDArray[np.bool_]) -> str:
@@ -74,8 +74,8 @@ def check_sums(name: Any, sums: WeightSums) -> None:
 
 def _wrong_weights(name: Any, requirement: str, problem: str) -> ValueError:
     return ValueError(
-        f"column {name!r} of weights must hold {requirement}, but {problem}. Records of weight 0, "
-        "or without a weight, stand for nobody: drop them."
+        f"column {name!r} of weights must contain {requirement}, but {problem}. Records with "
+        "weight 0, or without a weight, represent nobody: drop them."
     )
 
 
@@ -83,7 +83,7 @@ def _check_range(name: Any, smallest: float, largest: float) -> None:
     if smallest < _LEAST_WEIGHT or largest > 1.0 / _LEAST_WEIGHT:
         raise ValueError(
             f"column {name!r} of weights has numbers below {_LEAST_WEIGHT:g} or above "
-            f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: give weights in other units."
+            f"{1.0 / _LEAST_WEIGHT:g}, whose squares are not exact: rescale the weights."
         )
 
 
@@ -93,15 +93,15 @@ def of_strata(role: str, name: Any, column: Callable[[Any], Any], strata: Indice
     wrong = ~(np.isfinite(values) & (values > 0))
     if wrong.any():
         raise ValueError(
-            f"column {name!r} of {role} must hold positive numbers, but {_how_many(wrong)}."
+            f"column {name!r} of {role} must contain positive numbers, but {_how_many(wrong)}."
         )
     of_stratum = np.zeros(int(strata.max()) + 1)
     np.maximum.at(of_stratum, strata, values)
     differs = values < of_stratum[strata] * (1.0 - 1e-9)  # more than by rounding
     if differs.any():
         raise ValueError(
-            f"column {name!r} of {role} must hold one number for each stratum, and in "
-            f"{len(np.unique(strata[differs])):,} of {len(of_stratum):,} it differs between "
+            f"column {name!r} of {role} must contain one number for each stratum, but in "
+            f"{len(np.unique(strata[differs])):,} of {len(of_stratum):,} strata it differs between "
             "records."
         )
     return of_stratum
@@ -113,9 +113,9 @@ def warn_of_other_sizes(sizes: Floats, weights: Any) -> None:
     worst = int(np.abs(np.log(summed / stated)).argmax())
     if not 1.0 / _APART < summed[worst] / stated[worst] < _APART:
         warnings.warn(
-            f"stratum_sizes say that a stratum has {stated[worst]:.1%} of the population, and its "
-            f"records have {summed[worst]:.1%} of the weights. Give the people of the population "
-            "in each stratum, not the records.",
+            f"stratum_sizes state that a stratum has {stated[worst]:.1%} of the population, but "
+            f"its records have {summed[worst]:.1%} of the weights. Pass the number of people in "
+            "each stratum, not of records.",
             PrivacyLeakWarning,
             stacklevel=2,
         )
@@ -128,10 +128,9 @@ def within_strata(strata: Indices, clusters: Indices, *, nest: bool) -> Indices:
     spanning = len(distinct) - len(np.unique(clusters))
     if spanning and not nest:
         raise ValueError(
-            f"{spanning:,} codes of clusters are in more than one stratum. If codes are "
-            "unique only within a stratum, pass nest=True; if not, a cluster that spans "
-            "strata cannot have been "
-            "drawn within one."
+            f"{spanning:,} codes of clusters are in more than one stratum. If codes are unique "
+            "only within a stratum, pass nest=True; otherwise correct the codes, because clusters "
+            "must be drawn within strata."
         )
     return codes
 
@@ -157,10 +156,9 @@ def _codes_of_one(role: str, name: Any, column: Callable[[Any], Any]) -> Indices
     if len({isinstance(value, str) for value in code_of}) > 1:  # 7 and "7" would be two
         raise ValueError(
             f"column {name!r} names some {role} by a string and some by a number, as "
-            "pandas.read_csv "
-            "does in large files, so that one may count as two: give the column a single "
-            "type, such as "
-            f"by astype(str), or read it with dtype={{{name!r}: str}}."
+            "pandas.read_csv does in large files, so that one may count as two: convert the column "
+            f"to a single type, for example with astype(str), or read it with dtype={{{name!r}: "
+            "str}."
         )
     return codes.astype(np.intp)
 
@@ -183,7 +181,7 @@ def complete_records(
 
     if design.weights is None:
         raise ValueError(
-            "records that stand for others need weights: add a column of ones, and name it in "
+            "records that represent others need weights: add a column of ones, and name it in "
             "SurveyDesign(weights=...)."
         )
     design_columns = resolve_columns(sample, list(design.columns), "survey")
@@ -207,7 +205,7 @@ def complete_records(
         if n_empty := int(np.sum((answered <= 0) & (class_weights > 0))):
             raise ValueError(
                 f"{n_empty:,} of {len(class_weights):,} classes have no record with all answers "
-                "that could stand for the others: make classes larger."
+                "that could represent the others: use larger classes."
             )
         factor = np.divide(
             class_weights, answered, out=np.ones_like(class_weights), where=answered > 0
@@ -228,18 +226,18 @@ def design_of_svy(sample: Any) -> dict[str, Any]:
     """Return the parameters of a `SurveyDesign`; see there."""
     design = getattr(sample, "design", None)
     if design is None or not hasattr(design, "wgt"):
-        raise TypeError(f"a svy.Sample has a design, and {type(sample).__name__} has none.")
+        raise TypeError(f"Expected a svy.Sample with a design, got {type(sample).__name__}.")
     if design.wgt is None and design.prob is not None:
         raise ValueError(
-            f"the sample has selection probabilities ({design.prob!r}) and no weights: add a "
+            f"the sample has selection probabilities ({design.prob!r}) but no weights: add a "
             "column of their inverses, and name it in Design(wgt=...)."
         )
     if design.rep_wgts is not None:
         factors = list(sample.rep_coefs.values())
         if not all(math.isclose(factor, factors[0]) for factor in factors):
             raise ValueError(
-                "the replicates have coefficients that differ, and SurveyDesign(scale=...) is one "
-                "for all: pass strata and clusters instead of replicate weights."
+                "the replicates have different coefficients, but SurveyDesign(scale=...) is the "
+                "same for all: pass strata and clusters instead of replicate weights."
             )
         columns = list(sample.rep_columns)
         return {"weights": design.wgt, "replicate_weights": columns, "scale": float(factors[0])}
@@ -247,7 +245,7 @@ def design_of_svy(sample: Any) -> dict[str, Any]:
     rule = getattr(rule, "value", rule)
     if rule not in _SINGLETONS:
         raise ValueError(
-            f"singleton={rule!r} has no equivalent here: join strata of one cluster with others, "
+            f"singleton={rule!r} has no equivalent here: merge strata that have a single cluster, "
             f"or choose one of {[name for name in _SINGLETONS if name]}."
         )
     return {
@@ -365,11 +363,11 @@ class SurveyDesign:
                 )
             if self.strata is not None or self.clusters is not None:
                 raise ValueError(
-                    "replicate_weights already define strata and clusters: leave "
-                    "strata and clusters out, or replicate_weights."
+                    "replicate_weights already define strata and clusters: omit either strata and "
+                    "clusters, or replicate_weights."
                 )
         elif self.scale is not None:
-            raise ValueError("scale is for replicate_weights, which are not given.")
+            raise ValueError("scale applies only to replicate_weights, which were not passed.")
         if not self.columns:
             raise ValueError(
                 "a survey's design needs a column: weights, strata, clusters or replicate_weights."
@@ -379,9 +377,12 @@ class SurveyDesign:
             if value is not None and not (name == "max_weight" and isinstance(value, str)):
                 check_positive(name, value)
         if self.nest and (self.strata is None or self.clusters is None):
-            raise ValueError("nest=True is about codes of clusters within strata: name both.")
+            raise ValueError(
+                "nest=True concerns codes of clusters within strata: pass both clusters= and "
+                "strata=."
+            )
         if self.stratum_sizes is not None and self.strata is None:
-            raise ValueError("stratum_sizes say how large strata are: name the strata, too.")
+            raise ValueError("stratum_sizes are the sizes of strata: pass strata= as well.")
 
     def __repr__(self) -> str:
         settings = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -490,9 +491,9 @@ class SurveyDesign:
         """
         if self.stratum_sizes is not None and self.weights is None:
             raise ValueError(
-                "stratum_sizes= alone are for the exact sets (radius='finite-sample' with "
-                "max_weight=). Name a column of weights, SurveyDesign(weights=...): each stratum's "
-                "size divided by its number of records."
+                "stratum_sizes= without weights are only for the exact sets "
+                "(radius='finite-sample' with max_weight=). Name a column of weights, "
+                "SurveyDesign(weights=...): each stratum's size divided by its number of records."
             )
 
     @classmethod
@@ -617,19 +618,22 @@ class SurveySummary:
             return (
                 f"{of}; {self.n_records:,} of them were kept at random, in proportion to their "
                 f"weights, and are an independent sample of the population if {unit} were drawn "
-                f"independently{within}, with probabilities inverse to their weights, of which "
-                f"{max_weight} is the greatest that there could be"
+                f"independently{within}, with probabilities inversely proportional to their "
+                f"weights, of which {max_weight} is the largest possible"
             )
         if not self.effective:
             return (
-                f"{of}, whose weights the distribution has; no confidence set rests on its design"
+                f"{of}, whose weights determine the distribution; no confidence set uses its design"
             )
         how = "replicate weights" if self.design.replicate_weights else "Taylor linearisation"
         worth = ", ".join(f"{n:,.0f} for {secret!r}" for secret, n in self.effective[:5])
         n_further = len(self.effective) - 5
         return (
-            f"{of}; variances are those of {how} with {self.degrees:,} "
-            f"degree{'s' * (self.degrees != 1)} of freedom, which needs many clusters with "
-            "records of each secret; as much as so many independent "
-            f"records: {worth}" + (f" and {n_further:,} more" if n_further > 0 else "")
+            f"{of}; variances are those of "
+            f"{how} with {self.degrees:,} "
+            f"degree{'s' * (self.degrees != 1)} "
+            "of freedom, which needs many "
+            "clusters with records of each "
+            "secret; effective numbers of "
+            f"independent records: {worth}" + (f" and {n_further:,} more" if n_further > 0 else "")
         )

@@ -240,9 +240,9 @@ class SurveyTotals(ReadOnly):
         if smallest * (_SCALE / total) < _FEWEST:
             raise ValueError(
                 f"the weights of a cell's records sum to {smallest:.2g}, and all weights to "
-                f"{total:.2g}: nearly all weight is on few records, and no distribution "
-                "can be estimated. A weight is the number of people a record stands for: "
-                "correct them."
+                f"{total:.2g}: nearly all weight is on few records, so no distribution can be "
+                "estimated. A weight is the number of people that a record represents: correct "
+                "them."
             )
         covariance = None
         if n_cells <= MOST_CELLS:
@@ -333,12 +333,12 @@ def independent_part(
     if records.replicates is not None:
         raise ValueError(
             "the exact set (radius='finite-sample') needs strata and clusters, which replicate "
-            "weights do not name: use LikelihoodRatioSet(radius='asymptotic')."
+            "weights do not contain: use LikelihoodRatioSet(radius='asymptotic')."
         )
     if len(records.max_weights) > 1 and records.stratum_sizes is None:
         raise ValueError(
-            "the exact set (radius='finite-sample') of a survey with strata needs a column of the "
-            "people in each: SurveyDesign(stratum_sizes=...)."
+            "the exact set (radius='finite-sample') of a survey with strata needs a column with "
+            "the number of people in each: SurveyDesign(stratum_sizes=...)."
         )
     _check_weights(records)
     coins, order = _coins(content)

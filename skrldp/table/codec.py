@@ -54,7 +54,7 @@ class Codes:
         Raises ValueError if a value of U is unknown.
         """
         if self.values.min(initial=0) < 0:
-            raise ValueError("rows with an unknown value of U have no cell")
+            raise ValueError("rows with an unknown value of U do not belong to any cell")
         n_secrets = self.n_secrets or int(self.secrets.max(initial=0)) + 1
         return combine(self.secrets, self.values, (n_secrets, n_values))
 
@@ -257,8 +257,8 @@ def _series_of(
         if _holds(series, column.values):
             return series
     raise ValueError(
-        f"no {namespace.__name__} column can hold the categories of column {name!r}; "
-        "give it categories of one type, or use another encode"
+        f"no {namespace.__name__} column can hold the categories of column {name!r}: use "
+        "categories of a single type, or a different encode"
     )
 
 

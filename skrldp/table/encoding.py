@@ -139,7 +139,8 @@ def learn_column(
             raise ValueError(
                 f"column {name!r} of the public data has {unknown[None]:,} missing "
                 f"value{'s' * (unknown[None] > 1)}, which {type(numbers).__name__} cannot contain. "
-                "Drop these rows, or group the numbers as strings: a missing string is a category."
+                "Drop these rows, or group the numbers into strings, because a missing string is a "
+                "category."
             )
         elif unknown and numbers is not None:
             raise ValueError(
@@ -148,7 +149,7 @@ def learn_column(
             )
         elif unknown:
             remedy = hint_of(known, unknown) or (
-                "List them there, drop the rows, or, for a column of U, count them as 'other' with "
+                "Add them, drop the rows, or, for a column of U, report them as 'other' with "
                 "handle_unknown='infrequent_if_exist'."
             )
             raise ValueError(
@@ -227,8 +228,8 @@ def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:
         alphabets = list(categories)
         if len(alphabets) != len(names):
             raise ValueError(
-                f"categories lists {len(alphabets)} alphabets, but the table has {len(names)} "
-                "columns; give one per column, or 'auto' to learn it from the table"
+                f"categories contains {len(alphabets)} alphabets, but the table has {len(names)} "
+                "columns; pass one per column, or 'auto' to learn it from the table"
             )
     return [_given_alphabet(a, name) for a, name in zip(alphabets, names, strict=True)]
 
@@ -299,7 +300,7 @@ def _remedy(secret: bool, or_else: str, numbers: Numbers | None) -> str:
 def _wider(numbers: Numbers) -> str:
     """State the remedies for numbers outside."""
     kind = type(numbers).__name__
-    return f"Give {kind} a wider range, or {kind}(..., outside='clip')"
+    return f"Give {kind} a wider range, or pass {kind}(..., outside='clip')"
 
 
 def _rows(n: int) -> str:

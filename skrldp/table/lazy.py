@@ -51,7 +51,7 @@ class LazyTable:
         names = lazy_names(frame)
         if not names:
             raise without_rows(0, 0)
-        with _asked(frame, "tell the types of its columns"):
+        with _asked(frame, "return the types of its columns"):
             schema = frame.collect_schema()
         dtypes = [schema[name] for name in names]
         # DuckDB converts a category's levels to an ENUM, but pandas may have derived these from the
@@ -164,7 +164,7 @@ class LazyTable:
             "weights": weight.sum(),
             "squares": nw.col("square").sum(),
         }
-        with _asked(self.frame, "add up the weights of its equal rows", self.names):
+        with _asked(self.frame, "sum the weights of equal rows", self.names):
             values = (self._value(position).alias(_key(position)) for position in positions)
             rows = self.frame.select(*values, column.alias("weight"))
             groups = rows.with_columns(square=weight * weight).group_by(*map(_key, positions))
@@ -225,7 +225,7 @@ def lazy_names(frame: nw.LazyFrame[Any]) -> list[Any]:
 
     Raises ValueError if two columns have the same name. Raises RuntimeError if the engine fails.
     """
-    with _asked(frame, "tell the names of its columns"):
+    with _asked(frame, "return the names of its columns"):
         # Spark's schema omits duplicate names. Polars warns about `columns`, and has no duplicate
         # names.
         is_polars = frame.implementation.is_polars()
@@ -241,8 +241,8 @@ def refuse_weights(X: Any, weights: Any) -> None:
     """
     if weights is not None and lazy_frame(X) is not None:
         raise ValueError(
-            "sample_weight cannot follow the rows of a lazy frame, which have no order. Add up the "
-            "counts of equal rows, collect the result, and pass its counts."
+            "sample_weight cannot be matched to the rows of a lazy frame, because they have no "
+            "order. Sum the counts of equal rows, collect the result, and pass its counts."
         )
 
 
@@ -261,7 +261,7 @@ def distinct_rows_of(
         if table.n_rows > limit:
             names = ", ".join(repr(lazy.names[position]) for position in subset)
             raise ValueError(
-                f"the columns {names} have more than {limit:,} distinct rows. Leave columns out, "
+                f"the columns {names} have more than {limit:,} distinct rows. Drop columns, "
                 "discretise numbers, or group values."
             )
     return tables
@@ -279,14 +279,18 @@ def _asked(frame: nw.LazyFrame[Any], task: str, names: Sequence[Any] = ()) -> It
         yield
     except ImportError as error:
         raise ImportError(
-            f"{engine} needs the package {error.name!r} to hand over what it found: install it."
+            f"{engine} needs the package {error.name!r} to return its result: install it."
         ) from error
     except Warning:  # turned into an error
         raise
     except Exception as error:  # engines raise different errors
         dotted = [name for name in names if isinstance(name, str) and "." in name]
-        odd = f" Not every engine finds names with a dot: rename {dotted}." if dotted else ""
+        odd = (
+            (f" Some engines do not find column names that contain a dot: rename {dotted}.")
+            if dotted
+            else ""
+        )
         raise RuntimeError(
             f"{engine} could not {task}, because of a {type(error).__name__}. Its message may "
-            f"quote values, so it is not shown; read it from the `__context__` of this error.{odd}"
+            f"quote values, so it is not shown here; it is in this error's `__context__`.{odd}"
         ) from None

@@ -115,14 +115,14 @@ def too_many_cells(n_cells: int, limit: int, sizes: Sequence[Size], advice: str)
     """Return the error for a table with too many cells, or a column with too many values."""
     problem = f"the table has at least {n_cells:,} cells, more than {limit:,}"
     if any(size.is_open for size in sizes):
-        problem = f"a column may have {MOST_CATEGORIES:,} distinct values at most"
+        problem = f"a column can have at most {MOST_CATEGORIES:,} distinct values"
     return _too_many(problem, sizes, advice)
 
 
 def too_many_rows(limit: int, sizes: Sequence[Size], advice: str) -> ValueError:
     """Return the error for a lazy frame with too many distinct rows to group their values here."""
     problem = (
-        f"the table has more than {limit:,} distinct rows, and it takes all of them to round "
+        f"the table has more than {limit:,} distinct rows, all of which are needed to round "
         "numbers, or to group rare or unknown values"
     )
     return _too_many(problem, sizes, advice)
@@ -464,8 +464,8 @@ def _with_others(
 def _constant(part: str, columns: Sequence[Column], n_rows: int, enough: int | None) -> str:
     if enough is not None:
         return (
-            f"U ({named(columns)}) has only one value, 'other', as all values of the table are "
-            f"rare: each has fewer than {enough:,} records. Join them into fewer values"
+            f"U ({named(columns)}) has only one value, 'other', because all values of the table "
+            f"are rare: each has fewer than {enough:,} records. Merge them into fewer values"
         )
     count = " (n_samples=1)" if n_rows == 1 else ""
     mend = "choose other sensitive columns" if part == "S" else "add columns"

@@ -145,13 +145,13 @@ def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -
     elif all(isinstance(value, date) for value in values_read):
         kind, remedies = "dates", [_remedy_for_dates(name, values_read)]
     elif all(isinstance(v, str) and _DATE_TEXT.fullmatch(v) for v in distinct):
-        kind, remedies = "dates as text", ["Convert them to dates, and pass Bins of dates."]
+        kind, remedies = "dates as strings", ["Convert them to dates, and pass Bins of dates."]
     elif len(distinct) >= n_records / FEW_OF_EACH:
         remedies = ["It looks like an identifier or free text: drop it."]
     elif len(distinct) > _MOST_STRINGS:
         remedies = ["Use min_frequency='auto' to report rare ones as 'other', or list categories."]
     if kind in ("numbers", "dates") and values_read is not distinct:
-        kind += " as text"
+        kind += " as strings"
         remedies = [f"Convert them, then {text[0].lower()}{text[1:]}" for text in remedies]
     problem = f"column {brief(repr(name))} has {len(distinct):,} distinct {kind}."
     for remedy in remedies:
@@ -170,7 +170,7 @@ def _from_texts(values: list[Any]) -> list[Any]:
     return values
 
 
-_LEARNED = "Edges read from this table are learned."
+_LEARNED = "Prefer edges from elsewhere, because beta assumes this."
 
 
 def _remedies_for_numbers(name: Any, numbers: NDArray[Any], records: Sequence[Any]) -> list[str]:
@@ -194,7 +194,7 @@ def _remedies_for_numbers(name: Any, numbers: NDArray[Any], records: Sequence[An
 
 def _remedy_for_dates(name: Any, dates: Sequence[Any]) -> str:
     if any(getattr(value, "tzinfo", None) for value in dates):
-        return "Give Bins with edges that have a time zone."
+        return "Pass Bins whose edges have a time zone."
     moments = np.sort(np.array(dates, dtype="M8[us]"))
     for unit in ("Y", "M", "D", "h", "m", "s"):
         units = moments.astype(f"M8[{unit}]")

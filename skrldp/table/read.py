@@ -193,8 +193,8 @@ def levels_of(series: nw.Series[Any], *, given: bool) -> list[Any] | None:
             listed = dictionaries[0].to_pylist()
         elif given:
             raise CategoryError(
-                "categories='dtype' needs one dictionary, but chunks have different ones; call "
-                "unify_dictionaries() of the table"
+                "categories='dtype' needs a single dictionary, but chunks have different ones; "
+                "call the table's unify_dictionaries()"
             )
     if listed is None:
         return None
@@ -330,7 +330,7 @@ class Table:
         except CategoryError as error:
             raise ValueError(f"{error}, in column {name!r}") from None
         except (ValueError, OverflowError):
-            raise ValueError(f"column {name!r} holds values that cannot be read") from None
+            raise ValueError(f"column {name!r} contains values that cannot be read") from None
 
     def raw(self, row: int, position: int) -> Any:
         """Return one value as the table writes it."""
@@ -352,8 +352,8 @@ def read_table(X: Any) -> Table:
     if lazy is not None:
         call = _CALLS.get(str(lazy.implementation.value), ".collect()")
         raise TypeError(
-            f"A lazy frame was passed, but its rows are needed; call {call} on it, or, to report "
-            "records where they are, use skrldp.batches"
+            f"A lazy frame was passed, but its rows are needed; call {call} on it, or use "
+            "skrldp.batches to report records inside the engine"
         )
     _refuse_other_containers(X)
     _refuse_column_names(X)
@@ -393,8 +393,8 @@ def without_rows(n_rows: int, n_columns: int) -> ValueError:
 def wrong_values(name: Any) -> TypeError:
     """Return the error for a column of lists, dictionaries or the like."""
     return TypeError(
-        f"column {name!r} holds values that cannot be categories; "
-        "an argument must be a string, a number, a boolean, a date or missing"
+        f"column {name!r} contains values that cannot be categories; an argument must be a string, "
+        "a number, a boolean, a date or missing"
     )
 
 
@@ -448,7 +448,7 @@ def _refuse_column_names(X: Any) -> None:
     refuse_duplicates(names)
     if any(isinstance(name, tuple) for name in names):
         raise ValueError(
-            "the table's column names are tuples, as those of a MultiIndex. Join them to texts: "
+            "the table's column names are tuples, as in a MultiIndex. Join them into strings: "
             "X.columns = ['_'.join(map(str, name)) for name in X.columns]."
         )
 
@@ -475,7 +475,7 @@ def _as_array(X: Any) -> np.ndarray:
         raise TypeError("structured arrays are not supported; pass a data frame")
     if hasattr(X, "to_frame"):
         raise ValueError(
-            f"a table is needed, but X is one column, a {type(X).__name__}: give X.to_frame()."
+            f"Expected a table, but X is a single column, a {type(X).__name__}: pass X.to_frame()."
         )
     if array.ndim != 2:
         raise ValueError(

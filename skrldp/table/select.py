@@ -88,17 +88,17 @@ def _position(selection: Any, names: list[Any], label: str) -> int:
         position = int(selection) % len(names)
         if selection in names and names.index(selection) != position:
             raise ValueError(
-                f"{label} column {selection!r} may be the column of this name or the one "
-                f"at this position, {names[position]!r}: the columns are [{listed(names)}]. "
-                "Rename them "
-                "to strings, X.rename(columns=str), and give names."
+                f"{label} column {selection!r} is ambiguous: it may be the column of this name, or "
+                f"the one at this position, {names[position]!r}. The columns are "
+                f"[{listed(names)}]. Rename them to strings with X.rename(columns=str), and pass "
+                "names."
             )
         return position
     message = f"{label} column {selection!r} not found; the columns are [{listed(names)}]"
     if isinstance(selection, str) and names == list(range(len(names))):
         message += (
-            ": the table has no names. Give a position; or, in a Pipeline, let the steps before "
-            "keep names by .set_output(transform='pandas')"
+            ": the table's columns have no names. Pass a position; or, in a Pipeline, keep the "
+            "names in earlier steps with .set_output(transform='pandas')"
         )
     raise ValueError(message)
 
@@ -170,7 +170,7 @@ def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, An
     lazy = LazyTable.of(frame)
     weight = () if weights is None else resolve_columns(X, [weights], "survey", lazy.names)
     if weight and not lazy.dtypes[weight[0]].is_numeric():
-        raise ValueError(f"column {weights!r} of weights must hold numbers.")
+        raise ValueError(f"column {weights!r} of weights must contain numbers.")
     kept_columns = resolve_columns(X, list(extra), "survey", lazy.names) if extra else ()
     record = [
         position
@@ -180,8 +180,8 @@ def weighted_rows(X: Any, weights: Any, extra: Sequence[Any]) -> tuple[Table, An
     n_rows = lazy.n_combinations(record)
     if n_rows > _MOST_ROWS:
         raise ValueError(
-            f"the survey has {n_rows:,} different records within strata and clusters, and at most "
-            f"{_MOST_ROWS:,} are brought. Use fewer columns, or coarser categories."
+            f"the survey has {n_rows:,} distinct records within strata and clusters, but at most "
+            f"{_MOST_ROWS:,} can be fetched. Use fewer columns, or coarser categories."
         )
     return lazy.weighted_rows(weight[0] if weight else None, record, _MOST_ROWS)
 
