@@ -74,7 +74,7 @@ def test_the_greatest_tables_are_exact():
 
 @pytest.mark.parametrize("names", [{"secrets": ("a",)}, {"values": ("a", "b", "c")}])
 def test_names_must_fit(names):
-    with pytest.raises(ValueError, match="do not name"):
+    with pytest.raises(ValueError, match="do not match"):
         JointDistribution(EXAMPLE, **names)
 
 

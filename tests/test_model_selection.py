@@ -214,7 +214,7 @@ def test_a_search_by_expected_error():
     search.fit(X[:, ::-1])
     train, test = next(iter(cv.split(X)))
     longer = Pipeline([*pipe.steps, ("after", FunctionTransformer())])
-    with pytest.raises(ValueError, match="'priv', which is not the"):
+    with pytest.raises(ValueError, match="'priv' is a sanitizer, but not the"):
         GridSearchCV(longer, grid, scoring=scorer, cv=cv).fit(X)
     own = SRRSanitizer(eps=0.5, sensitive=0).fit(X[train])
     left_out = np.array([[np.sum((X[test] == [s, u]).all(1)) for u in range(3)] for s in range(2)])
@@ -233,7 +233,7 @@ def test_a_search_by_expected_error():
     ("asked", "message", "several"),
     [
         ({"columns": "typo"}, r"column 'typo' does not exist", True),
-        ({"columns": "u", "by": "u"}, "column 'u' is the one that is estimated", False),
+        ({"columns": "u", "by": "u"}, "column 'u' is itself estimated", False),
     ],
 )
 def test_a_search_for_columns_that_are_not_there_chooses_none(asked, message, several):

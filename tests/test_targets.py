@@ -63,16 +63,16 @@ def test_several_targets_stand_in_their_order():
     ("targets", "message"),
     [
         ((), "targets is empty: name at least one"),
-        ("job", r"targets has 'job', .* such as Marginal\('job'\) for a column"),
+        ("job", r"targets contains 'job', .* such as Marginal\('job'\) for a column"),
         (Marginal("age"), r"column 'age'.*\['ill', 'job', 'visits'\]"),
-        (Marginal("job", part="sensitive"), "exclude each other"),
+        (Marginal("job", part="sensitive"), "cannot be combined"),
         (Marginal(part="both"), "part='both' must be one of"),
         (Mean("job"), "column 'job' is not numeric"),
         (Mean("visits", weight=0.0), "the weight of Mean.* must be a positive number"),
         (Linear(np.ones((4, 2))), r"of shape \(2, 4\).*they have shape \(4, 2\)"),
         (Linear(np.full((2, 4), np.nan)), "must be finite numbers"),
         (Linear(np.zeros((2, 4))), "nothing to estimate"),
-        (Mean("visits", by="visits"), "is the one that is estimated"),
+        (Mean("visits", by="visits"), "is itself estimated"),
     ],
 )
 def test_bad_targets_are_refused(targets, message):

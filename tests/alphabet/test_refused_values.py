@@ -34,7 +34,10 @@ FLOATS = {
 @pytest.mark.parametrize("kind", FLOATS)
 def test_floats_that_may_be_rounded_integers_are_refused_on_every_road(kind):
     """Not as "other" either."""
-    table, words = FLOATS[kind]([2.0**53 - 1, 2.0**53]), r"column '?[u1]'? has floats of 2\^53 or "
+    table, words = (
+        FLOATS[kind]([2.0**53 - 1, 2.0**53]),
+        r"column '?[u1]'? contains floats of 2\^53 or ",
+    )
     for handle_unknown in ("error", "infrequent_if_exist"):
         sanitizer = of_integers(handle_unknown=handle_unknown)
         device = client.load(sanitizer.mechanism_.to_json())
@@ -45,7 +48,9 @@ def test_floats_that_may_be_rounded_integers_are_refused_on_every_road(kind):
             lambda device=device: device.report(("no", np.float64(2.0**53))),
             lambda reporter=reporter: reporter(nw.from_native(table).with_row_index("id")),
         ):
-            with pytest.raises(ValueError, match=f"{words}.*integers: Int64.*Nothing was reported"):
+            with pytest.raises(
+                ValueError, match=f"{words}.*integers, for example Int64.*Nothing was reported"
+            ):
                 road()
         for road in (sanitizer.transform, FrequencyEstimator(sanitizer).fit):
             with pytest.raises(ValueError, match=words):
@@ -58,7 +63,7 @@ def test_narrow_floats_are_rounded_from_smaller_numbers_on(dtype):
     digits = np.finfo(dtype).nmant + 1
     sanitizer = of_integers([2**digits - 1, 2**digits + 1, 7])
     below, above = (np.array([number, 7], dtype=dtype) for number in (2**digits - 1, 2**digits))
-    words = rf"column 'u' has floats of 2\^{digits} or more"
+    words = rf"column 'u' contains floats of 2\^{digits} or more"
     device = client.load(sanitizer.mechanism_.to_json())
     assert len(device.report_many({"s": ["no", "no"], "u": below})) == 2
     with pytest.raises(ValueError, match=words):
@@ -117,7 +122,7 @@ def test_unknown_strings_that_look_like_known_ones_are_hinted_at(roads, value):
         if HINTS[value] is None:
             assert "differs from" not in message
         else:
-            assert caught.match(f"differs from a known one only in {HINTS[value]}; write it in")
+            assert caught.match(f"differs from a known one only in {HINTS[value]}: use the known")
             assert "Map such" not in message and "List" not in message
 
 

@@ -99,11 +99,11 @@ def test_ids_of_a_table(kind):
         check(["a", "b", "a", "a"])
     with pytest.raises(ValueError, match=r"in more than one row: .*\(2 rows\), ..."):
         check([*range(20), *range(20)])
-    with pytest.raises(ValueError, match=r"no id in 2 rows\. Give each"):
+    with pytest.raises(ValueError, match=r"no id in 2 rows\. Add an id"):
         check(["a", None, None])
-    with pytest.raises(ValueError, match=r"no id in 3 rows\. Give each"):
+    with pytest.raises(ValueError, match=r"no id in 3 rows\. Add an id"):
         check(["a", "", None, ""])
-    with pytest.raises(ValueError, match=r"no id in 1 row\. Give each"):
+    with pytest.raises(ValueError, match=r"no id in 1 row\. Add an id"):
         check([b"", b"7"])
     with pytest.raises(ValueError, match="must be integers, strings or bytes, not Float64"):
         check([1.0, 2.0])
@@ -115,7 +115,9 @@ def test_a_uuid_of_duckdb_is_no_id():
     """It hands out a text here and 16 bytes there, of one and the same column."""
     with duckdb.connect() as engine:
         frame = engine.sql("SELECT uuid() AS person FROM range(3)")
-        with pytest.raises(ValueError, match="16 bytes, two different ids: cast it to text"):
+        with pytest.raises(
+            ValueError, match="16 bytes, which are different ids: cast it to a string"
+        ):
             batches.check_ids(frame, "person")
         batches.check_ids(frame.select("person::VARCHAR AS person"), "person")
 
@@ -127,7 +129,7 @@ def test_objects_of_polars_are_no_ids():
         {"person": ids, "age": [1, 1, 1], "ill": ["no"] * 3, "size": ["S"] * 3},
         schema_overrides={"person": pl.Object},
     )
-    with pytest.raises(ValueError, match="column 'person' holds values of several types, or of"):
+    with pytest.raises(ValueError, match="column 'person' contains values of several types, or of"):
         reporter(dense())(table)
     for frame in (table, table.lazy()):
         with pytest.raises(ValueError, match="must be integers, strings or bytes, not Object"):
@@ -141,7 +143,7 @@ def test_ids_of_several_types_are_refused(ids, kind):
     record = {"age": 1, "ill": "no", "size": "S"}
     table = pd.DataFrame({"person": pd.Series(ids, dtype=object).astype(kind)}).assign(**record)
     for call in (reporter(dense()), lambda frame: batches.check_ids(frame, "person")):
-        with pytest.raises(ValueError, match="column 'person' holds values of several types"):
+        with pytest.raises(ValueError, match="column 'person' contains values of several types"):
             call(table)
     alike = table.assign(person=pd.Series([b"%d" % n for n in range(len(ids))]).astype(kind))
     assert len(reporter(dense())(alike)) == len(ids)

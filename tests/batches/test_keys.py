@@ -113,7 +113,7 @@ def test_a_key_is_no_reference(text):
     for source in (KeyFile, KeyVariable):
         with pytest.raises(TypeError):
             source(text.encode())
-        with pytest.raises(ValueError, match="not a key: put the key there") as caught:
+        with pytest.raises(ValueError, match="not a key: store the key there") as caught:
             source(text)
         assert text.strip()[:8] not in str(caught.value)
 
@@ -122,7 +122,7 @@ def test_a_key_is_no_reference(text):
 def test_a_key_within_a_name_is_no_reference(before):
     for text in (KEYS[0].hex(), KEYS[0].hex().upper(), base64.b32encode(KEYS[0]).decode()):
         name = before + text.rstrip("=")
-        with pytest.raises(ValueError, match="not a key: put the key there") as caught:
+        with pytest.raises(ValueError, match="not a key: store the key there") as caught:
             KeyVariable(name)
         assert name[:8] not in str(caught.value)
 

@@ -202,7 +202,7 @@ def test_a_ledger_under_another_key_is_refused():
     first = reporter(ledger_key=None)
     found, ledger = run(first, table, first.schema().empty_table())
     rotated = reporter(ledger_key=None, key=OTHER_KEY)
-    message = rf"under another key .* {key_check(OTHER_KEY)}.* first key as ledger_key="
+    message = rf"under a different key .* {key_check(OTHER_KEY)}.* first key as ledger_key="
     for call in (rotated.entries, rotated.reports):
         with pytest.raises(ValueError, match=message):
             call(rotated(table), ledger)
@@ -274,9 +274,9 @@ def test_as_many_reports_as_have_a_bound():
         ({"epoch": -1}, "epoch=-1 must be an integer"),
         ({"epoch": 1.5}, "epoch=1.5 must be an integer"),
         ({"eps": 0.0}, "eps"),
-        ({"keep": ["holder"]}, "'holder' would be there twice"),
-        ({"name": "epoch"}, "'epoch' would be there twice"),
-        ({"ledger_key": None, "ledger_key_check": "0" * 16}, "goes with ledger_key"),
+        ({"keep": ["holder"]}, "'holder' would occur twice"),
+        ({"name": "epoch"}, "'epoch' would occur twice"),
+        ({"ledger_key": None, "ledger_key_check": "0" * 16}, "requires ledger_key"),
         ({"ledger_key_check": "abc"}, "ledger_key_check must be the 16 hexadecimal digits"),
         ({"ledger_key": KeyVariable("SKRLDP_NONE")}, "pass ledger_key_check="),
     ],
@@ -306,16 +306,25 @@ def cast(ledger, column, dtype):
 
 
 DAMAGED = {
-    "another report": (lambda ledger: first_of(ledger, "report", 999), "none of 0 to 5"),
+    "another report": (lambda ledger: first_of(ledger, "report", 999), "outside 0 to 5"),
     "no report": (lambda ledger: first_of(ledger, "report", None), "rows without a report"),
     "no epoch": (lambda ledger: first_of(ledger, "epoch", None), "rows without a report, an epoch"),
     "no digest": (lambda ledger: first_of(ledger, "digest", None), "epoch .* or a digest"),
-    "no key": (lambda ledger: first_of(ledger, "key", None), "under another key"),
-    "booleans": (lambda ledger: cast(ledger, "report", bool), "column 'report' must have integers"),
-    "epochs": (lambda ledger: cast(ledger, "epoch", bool), "column 'epoch' must have integers"),
-    "capitals": (lambda ledger: holders(ledger, str.upper), "32 hexadecimal digits"),
-    "spaces": (lambda ledger: holders(ledger, lambda text: f"{text}  "), "32 hexadecimal digits"),
-    "nobody": (lambda ledger: holders(ledger, lambda text: None), "32 hexadecimal digits"),
+    "no key": (lambda ledger: first_of(ledger, "key", None), "under a different key"),
+    "booleans": (
+        lambda ledger: cast(ledger, "report", bool),
+        "column 'report' must contain integers",
+    ),
+    "epochs": (lambda ledger: cast(ledger, "epoch", bool), "column 'epoch' must contain integers"),
+    "capitals": (lambda ledger: holders(ledger, str.upper), "32 lower-case hexadecimal digits"),
+    "spaces": (
+        lambda ledger: holders(ledger, lambda text: f"{text}  "),
+        "32 lower-case hexadecimal digits",
+    ),
+    "nobody": (
+        lambda ledger: holders(ledger, lambda text: None),
+        "32 lower-case hexadecimal digits",
+    ),
 }
 
 
@@ -342,7 +351,7 @@ def test_bad_tables():
         one.entries(Reporter(DESIGNS[0], id="person", key=KEY)(table), empty)
     with pytest.raises(ValueError, match="ledger lacks the column 'key'"):
         one.reports(made, empty.drop(["key"]))
-    with pytest.raises(TypeError, match=r"frames of one library.*got Table and DataFrame"):
+    with pytest.raises(TypeError, match=r"frames of the same library.*got Table and DataFrame"):
         one.reports(made, pl.from_arrow(empty))
 
 

@@ -77,7 +77,7 @@ def test_survey_weights_are_no_counts_although_equal_rows_are_put_together(call,
     (folder / "t.csv").write_text("s,u,n\n" + "no,a,1000\nno,b,1000\nyes,a,1000\nyes,b,1000\n" * 50)
     asked = ("--sensitive", "s", "--eps", "1", "--sanitizer", "grr", "-o", "m.json")
     code, _, err = call("design", "t.csv", "--counts", "n", *asked)
-    assert code == 2 and "200,000 for 200 rows, 196 of which repeat others" in err
+    assert code == 2 and "200,000 for 200 rows, 196 of which duplicate others" in err
     assert "the column of --counts" in err and "need Python: SurveyDesign" in err
     assert call("design", "t.csv", *asked)[0] == 0
 
@@ -255,7 +255,7 @@ GOOD = ("report", "mechanism.json", "records.csv", "-o", "out.csv")
 CASES = {
     "unknown secret": (in_row(9, f"1,{SECRET},1,01,2026-01-01"), REPORT, "not know a value"),
     "missing id": (
-        in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8). Give"
+        in_row(9, ",no,1,01,2026-01-01"), (*REPORT, *KEYED), "has no id in 1 row (8). Add"
     ),
     "repeated id": (
         in_row(9, "7,no,1,01,2026-01-01"), (*REPORT, *KEYED),
@@ -273,9 +273,9 @@ CASES = {
     "id alone": (nothing, (*GOOD, "--id", "person"), "need both --id"),
     "key twice": (nothing, ("key", "key"), "a key in it may be in use"),
     "key on standard output": (nothing, ("key", "-"), "not written to standard output"),
-    "secret kept": (nothing, (*GOOD, "--keep", "ill"), "would itself leave as it is"),
+    "secret kept": (nothing, (*GOOD, "--keep", "ill"), "must not also leave"),
     "output there": (nothing, (*GOOD[:-1], "key.csv"), "key.csv exists; choose a different name"),
-    "output is packed": (nothing, (*GOOD[:-1], "out.csv.gz"), "does not tell the format"),
+    "output is packed": (nothing, (*GOOD[:-1], "out.csv.gz"), "cannot infer the format"),
     "output is no file": (nothing, ("design", "records.csv", *DESIGN, "-o", os.devnull), "regular"),
     "no folder": (nothing, (*GOOD[:-1], "none/out.csv"), "create it first"),
     "no reports": (nothing, ("estimate", "mechanism.json", "records.csv"), "lacks the column"),
@@ -284,11 +284,11 @@ CASES = {
         ("estimate", "mechanism.json", "r.csv"), "row 1 (counted from 0) has a number in column",
     ),
     "groups of nothing": (
-        nothing, ("estimate", "mechanism.json", "key.csv", "--by", "zip"), "--by goes with --of"
+        nothing, ("estimate", "mechanism.json", "key.csv", "--by", "zip"), "--by requires --of"
     ),
     "not for it": (
         nothing, ("design", "records.csv", *DESIGN, "--target", "zip", "-o", "m.json"),
-        "--target does not go with --sanitizer srr, but with a-optimal",
+        "--target cannot be used with --sanitizer srr, only with a-optimal",
     ),
     "no categories": (
         nothing, ("design", "records.csv", *DESIGN, "--categories", "key", "-o", "m.json"),

@@ -139,7 +139,7 @@ def test_a_first_report_is_repeated(call, ready, designed, monkeypatch):
     code, _, err = call(*REPORT, "-o", "a.csv")
     assert code == 0
     assert err == (
-        f"skrldp: warning: there is no ledger {NAME}: a new one begins, which contains no "
+        f"skrldp: warning: there is no ledger {NAME}: a new one is created, without any "
         "earlier reports.\n"
     )
     assert stat.S_IMODE((ready / NAME).stat().st_mode) == 0o600 or os.name != "posix"
@@ -192,7 +192,7 @@ def test_at_most_so_many_reports(call, bounded):
     second = ("report", "b.json", "records.csv", *KEYED, *LEDGER)
     code, _, err = call(*second, "-o", "2.parquet")
     assert code == 0
-    assert "warning: 200 of 300 records were left out: these people have used their reports" in err
+    assert "warning: 200 of 300 records were left out, because these people have used" in err
     people = [str(person) for person in table()["person"].to_pylist()[:100]]
     assert read("2.parquet")["person"].to_pylist() == people  # ids in text files are texts
 
@@ -239,7 +239,7 @@ def test_numbers_that_are_rounded_at_random(call, ready):
         assert call(*run, "moved.csv", *KEYED, *LEDGER, *again)[0] == 0
     assert read("1.csv") == read("2.csv") and read("1.csv")["report"] != read("a.csv")["report"]
     code, _, err = call("verify", "k.json", "records.csv")
-    assert code == 2 and "give --witness and --public-counts, as design wrote them" in err
+    assert code == 2 and "pass --witness and --public-counts, written by design" in err
     assert call("verify", "k.json", *files[:4])[0] == 0
 
 
@@ -252,8 +252,8 @@ def test_settings_stay(call, bounded):
     (bounded / "new.key").write_text(KEY[::-1].hex())
     rotated = ("--id", "person", "--key", "new.key", *LEDGER)
     for arguments, message in (
-        ((*one, "--max-reports", "1"), "given: 1 is too few. Leave it out."),
-        ((*one, "--max-reports", "1", "--raise-max-reports"), "is too few. Leave it out."),
+        ((*one, "--max-reports", "1"), "made: 1 is too few. Omit it."),
+        ((*one, "--max-reports", "1", "--raise-max-reports"), "is too few. Omit it."),
         ((*one, "--max-reports", "3"), "and 3 would let 3 reports about a person leak eps<="),
         ((*one[:3], *rotated), f"Report with the key whose digits are {key_check(KEY)}"),
         ((one[0], "c.json", *one[2:]), 'counts reports about ["ill"], but this mechanism prot'),
@@ -473,8 +473,8 @@ def test_a_full_disk_is_said_with_the_name(again, size):
 
 
 CASES = {
-    "no id": (("--ledger", "l.duckdb"), "--ledger go with --id and --key"),
-    "no ledger": ((*KEYED, "--max-reports", "2"), "go with --ledger"),
+    "no id": (("--ledger", "l.duckdb"), "--ledger require --id and --key"),
+    "no ledger": ((*KEYED, "--max-reports", "2"), "require --ledger"),
     "other file": (
         (*KEYED, "--ledger", "records.csv"),
         "records.csv is damaged, or is not a ledger",

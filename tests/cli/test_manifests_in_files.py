@@ -68,11 +68,11 @@ def test_design_writes_the_manifest_of_the_sanitizer(call, ready, options, param
 
 def test_designs_that_are_refused(call, ready):
     for options, message in (
-        (("--blocks", "age,job"), "no block has the columns ['home']"),
+        (("--blocks", "age,job"), "no block contains the columns ['home']"),
         (("--blocks", ""), '--blocks is "singles" or "pairs", once, or columns'),
-        (("--blocks", "pairs", "--target", "age"), "--target is for one mechanism"),
-        (("--bins", "age"), "--bins age: give a column and numbers"),
-        (("--knots", "age=1,x"), "--knots age=1,x: give a column and numbers"),
+        (("--blocks", "pairs", "--target", "age"), "--target applies to a single mechanism"),
+        (("--bins", "age"), "--bins age: pass a column and numbers"),
+        (("--knots", "age=1,x"), "--knots age=1,x: pass a column and numbers"),
         (("--knots", "ill=0,1"), "'ill' that is not a number"),
     ):
         code, out, err = call(*ASKED, *options, "-o", "made.json")
@@ -154,11 +154,11 @@ def test_what_manifests_do_not_go_with(call, ready):
     estimate = ("estimate", "manifest.json")
     records = ("report", "manifest.json", "records.csv")
     for arguments, message in (
-        ((*records, *KEYED, "--ledger", "l.duckdb"), "--ledger is for single mechanisms"),
+        ((*records, *KEYED, "--ledger", "l.duckdb"), "--ledger supports only single mechanisms"),
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
         ((*estimate, "strange.csv", "--of", "age"), "reports of a different manifest"),
-        ((*estimate, "other.csv", "--of", "age"), "that is no block"),
+        ((*estimate, "other.csv", "--of", "age"), "that is not a block"),
         ((*estimate, "records.csv", "--of", "age"), "block"),
     ):
         code, out, err = call(*arguments)

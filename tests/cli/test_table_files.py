@@ -240,7 +240,7 @@ def test_two_quotes_too_many_let_no_record_out(call, ready, given):
     (ready / "odd.csv").write_text(text.replace("\n7,", '\n"7,').replace("\n2093,", '\n"2093,'))
     code, out, err = call("report", "mechanism.json", "odd.csv", *given, "-o", "out.csv")
     assert (code, out) == (2, "")
-    assert "row 1 (counted from 0) has a line end in column 'person'" in err
+    assert "row 1 (counted from 0) has a line break in column 'person'" in err
     assert not (ready / "out.csv").exists()
 
 
@@ -267,19 +267,22 @@ ROW = b"person,ill,visits,zip,day\n1,no,1,01,2026-01-01\n"
 DAMAGED = {
     "ragged.csv": (ROW + f"2,{SECRET}\n".encode(), "row 3 has 2 values where the header has 5"),
     "late.csv": (ROW * 1 + b"2,no,1,01,2026-01-01\n" * 9 + b"3,no\n", "row 12 has 2 values"),
-    "quote.csv": (ROW + f'"{SECRET}\n'.encode(), "is cut off or ragged"),
+    "quote.csv": (ROW + f'"{SECRET}\n'.encode(), "is truncated or ragged"),
     "latin.csv": (ROW + "3,é,1,01,2026-01-01".encode("latin-1"), "not in UTF-8; convert it"),
     "wide.csv": (ROW.decode().encode("utf-16"), "is in UTF-16; convert it to UTF-8"),
     "twice.csv": (b"person,ill,visits,zip,zip\n" + ROW[26:], "more than one column"),
     "lacking.csv": (b"person,ill,visit,zip,day\n" + ROW[26:], "lacks the column 'visits'"),
-    "headless.csv": (f"9,{SECRET},1,01,x\n".encode() * 3, "have the names of the columns (not sh"),
+    "headless.csv": (f"9,{SECRET},1,01,x\n".encode() * 3, "contain the column names (not sh"),
     "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0", "is not a CSV file"),
     "empty.csv": (b"", "has no rows"),
     "rows.csv": (ROW[:26], "has no rows"),
-    "cut.csv.gz": (gzip.compress(os.urandom(999).hex().encode() + ROW)[:300], "cut off or damaged"),
-    "picture.parquet": (b"\x89PNG\r\n\x1a\n\0\0", "is no Parquet file, or is cut off"),
-    "picture.arrow": (b"\x89PNG\r\n\x1a\n\0\0", "is no Arrow file, or is cut off"),
-    "table.xlsx": (b"", "the name does not tell the format"),
+    "cut.csv.gz": (
+        gzip.compress(os.urandom(999).hex().encode() + ROW)[:300],
+        "truncated or damaged",
+    ),
+    "picture.parquet": (b"\x89PNG\r\n\x1a\n\0\0", "is not a valid Parquet file"),
+    "picture.arrow": (b"\x89PNG\r\n\x1a\n\0\0", "is not a valid Arrow file"),
+    "table.xlsx": (b"", "cannot infer the format"),
 }
 
 
@@ -349,15 +352,15 @@ WRONG = {
         lambda: write(table().drop_columns(["zip"]), "parts/x.parquet"),
         "x.parquet lacks the column 'zip'",
     ),
-    "other format": (lambda: write(table(), "parts/x.csv"), "the files have several formats"),
+    "other format": (lambda: write(table(), "parts/x.csv"), "the files have different formats"),
     "same person": (
         lambda: write(table().slice(0, 1), "parts/x.parquet"),
         "rows 0 and 300 (counted from 0) have the same id",
     ),
-    "partitions": (lambda: os.mkdir("parts/year=2026"), "holds folders, such as parts/year=2026"),
-    "cut off": (
+    "partitions": (lambda: os.mkdir("parts/year=2026"), "folders, such as parts/year=2026"),
+    "truncated": (
         lambda: Path("parts/x.parquet").write_bytes(b"PAR1"),
-        "x.parquet is no Parquet file, or is cut off",
+        "x.parquet is not a valid Parquet file",
     ),
 }
 

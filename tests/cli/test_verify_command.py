@@ -85,7 +85,7 @@ def test_claims_are_proven_again(call, files):
     assert 0.99 < proven(out)[0] <= 1.0
     code, out, _ = call("verify", "own.json", "public.csv", "--eps", "0.9")
     assert code == 1 and out.startswith(
-        'not shown: no multipliers were found that show: secret "s"'
+        'not shown: no multipliers were found that prove this: secret "s"'
     )
     (files[0].parent / "counted.csv").write_text("s,u,n\na,x,30\na,y,9\nb,x,8\nb,y,40\n")
     whole = call("verify", "own.json", "public.csv")
@@ -195,7 +195,7 @@ def test_what_design_writes_is_verified(files, capsys):
     said = capsys.readouterr().out
     assert said.startswith('holds\nsecret "s", one report: eps <= ')
     assert "radius of 's': single=" in said
-    assert "is as large as the rule 'finite-sample' makes it" in said
+    assert "is as large as the rule 'finite-sample' requires" in said
     assert "misses the true conditionals with probability at most 0.05" in said
     assert said.strip().endswith(Mechanism.from_json(files[0].read_text()).digest)
 
@@ -234,7 +234,7 @@ def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
     capsys.readouterr()
     assert checked(files) == 0
     said = capsys.readouterr().out
-    assert "radius of 's' for an observer who knows 'u': there is none, as all" in said
+    assert "radius of 's' for an observer who knows 'u': none is needed, because" in said
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_radii_of_further_claims_are_made_again(tmp_path, capsys):
 )
 def test_what_is_verified_is_given_once(call, files, given):
     code, _, err = call("verify", "own.json", *given)
-    assert code == 2 and "give the public table" in err
+    assert code == 2 and "pass the public table" in err
 
 
 def test_a_number_of_rows_is_no_value_too(call, folder):
@@ -259,7 +259,7 @@ def test_a_number_of_rows_is_no_value_too(call, folder):
         ("design", "public.csv", "--column", "n", "--counts", "n", *asked, "other.json"),
     ):
         code, out, err = call(*used)
-        assert (code, out) == (2, "") and "(--counts) is read as a value as well" in err
+        assert (code, out) == (2, "") and "(--counts) is also read as a value" in err
     assert not (folder / "other.json").exists()
 
 

@@ -30,7 +30,7 @@ from skrldp.client import load
             r"column 'ill': .* a value \(not shown\)\. It knows 'no', 'yes', None",
         ),
         ((1, "no", None), r"columns 'age', 'size': .*not shown.*each value, but not together"),
-        ((1, "no", np.array(["S"])), "column 'size' holds values that cannot be categories"),
+        ((1, "no", np.array(["S"])), "column 'size' contains values that cannot be categories"),
     ],
 )
 def test_bad_records(record, message):

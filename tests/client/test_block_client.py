@@ -36,7 +36,7 @@ def test_permanent_reports_are_those_of_the_person_and_the_record():
         (RECORD | {"job": "z"}, "column 'job'"),
         (RECORD | {"ill": None}, "column 'ill'"),
         ({"age": 1, "ill": "yes", "home": "there"}, "lacks the column 'job'"),
-        ((1, "yes"), "values by place"),
+        ((1, "yes"), "values by position"),
     ],
 )
 def test_every_column_is_checked_whatever_the_block(record, message):
@@ -51,7 +51,7 @@ def test_records_in_the_order_of_the_table_are_refused_where_columns_have_names(
     device = client.load(TEXT, permanent_key=KEY)
     ordered = [tuple(RECORD.values()), tuple(RECORD[name] for name, _ in device.columns)]
     for given in (ordered, np.array(ordered, dtype=object)):
-        with pytest.raises(ValueError, match="values by place, but"):
+        with pytest.raises(ValueError, match="values by position, but"):
             device.report_many(given, ids=[0, 1])
 
 
@@ -85,7 +85,7 @@ def test_digests_and_bad_arguments(tmp_path):
     assert client.load(TEXT, digest=digest).digest == digest
     with pytest.raises(ValueError, match="different mechanism"):
         client.load(TEXT, digest="0" * 64)
-    with pytest.raises(ValueError, match="not counted"):
+    with pytest.raises(ValueError, match="not available for manifests"):
         client.load(TEXT, limit=client.ReportLimit(1, tmp_path / "counts"))
     with pytest.raises(ValueError, match="need an id"):
         client.load(TEXT, permanent_key=KEY).report(RECORD)

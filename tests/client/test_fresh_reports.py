@@ -175,7 +175,7 @@ def test_bad_limits(path):
     device = load(text_of(), limit=ReportLimit(3, path))
     with pytest.raises(ValueError, match=r"counted reports \(limit\) need an id"):
         device.report(ROW)
-    with pytest.raises(ValueError, match="counted reports take no random_state"):
+    with pytest.raises(ValueError, match="counted reports do not use random_state"):
         load(text_of(), limit=ReportLimit(2, path), random_state=0)
 
 
@@ -199,7 +199,7 @@ def test_without_its_file_nothing_is_reported(tmp_path, path):
         (tmp_path / "missing" / "counts", OSError),
         (other, ValueError),
     ):
-        with pytest.raises(error, match=r"cannot be read and written|of another kind"):
+        with pytest.raises(error, match=r"cannot be read and written|of a different kind"):
             ReportLimit(2, wrong)
     assert text.read_text() == "a" * 5000
 

@@ -120,7 +120,7 @@ def test_ids_go_with_permanent_reports():
     [
         (b"\x07" * 32, ValueError, "is a single byte repeated, .* secrets.token_bytes"),
         (bytes(15), ValueError, "at least 16 bytes .* got 15: make one with secrets.token_bytes"),
-        ("a" * 32, TypeError, "a key of bytes, got str"),
+        ("a" * 32, TypeError, "a key of type bytes, got str"),
         (bytearray(32), TypeError, "got bytearray"),
     ],
 )
@@ -147,7 +147,7 @@ def test_another_mechanism_is_refused():
 
 def test_a_key_leaves_nothing_to_chance():
     assert load(dense().to_json(), permanent_key=bytes(range(16))).report(ROWS[0], id=1) in range(4)
-    with pytest.raises(ValueError, match="take no random_state"):
+    with pytest.raises(ValueError, match="do not use random_state"):
         load(dense().to_json(), permanent_key=KEY, random_state=0)
 
 
@@ -155,7 +155,7 @@ def test_the_key_is_not_written_with_the_client():
     """Pickles are stored and sent; a permanent client is loaded anew, with its key."""
     client = permanent(dense())
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        with pytest.raises(TypeError, match="load it again, with its key"):
+        with pytest.raises(TypeError, match="load it again with the key"):
             pickle.dumps(client, protocol)
     twin = copy.deepcopy(client)  # which stays in memory
     assert twin.report(ROWS[0], id=1) == client.report(ROWS[0], id=1)

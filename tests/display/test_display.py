@@ -81,7 +81,7 @@ def test_displays_keep_to_scikit_learns_ways(display):
 def test_displays_need_a_fitted_sanitizer_and_matplotlib(display, monkeypatch):
     with pytest.raises(NotFittedError):
         display.from_estimator(make_pipeline(SRRSanitizer(sensitive=0)))
-    with pytest.raises(TypeError, match="sanitizer is needed, got RenyiBall"):
+    with pytest.raises(TypeError, match="fitted sanitizer, got RenyiBall"):
         display.from_estimator(RenyiBall())
     assert not plt.get_fignums()
     sanitizer = fitted(SRRSanitizer)

@@ -113,7 +113,7 @@ def test_what_is_no_sanitizer_of_the_table_is_refused(sanitizers):
     other = SRRSanitizer(1.0, sensitive=0).fit([["x", "y"], ["z", "w"]])
     for named, error, words in (
         ({}, ValueError, "dict of sanitizers is empty"),
-        ({"a": 1}, TypeError, "a fitted sanitizer is needed"),
+        ({"a": 1}, TypeError, "Expected a fitted sanitizer"),
         (sanitizers | {"other": other}, ValueError, "the secrets of the mechanism"),
         (sanitizers | {"blocks": fitted_blocks()}, ValueError, "compared with others of its"),
         (fitted_blocks(), ValueError, "Name columns= of one block"),

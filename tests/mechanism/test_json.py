@@ -225,7 +225,7 @@ def test_texts_that_would_fill_the_memory_are_not_parsed(monkeypatch):
         (dense(secrets=("\udfff", "b")), ValueError, "surrogate"),
         (dense(secrets=(math.nan, "b")), ValueError, "None for a missing value"),
         (dense(secrets=(pd.Timestamp("2020-01-01T00:00:00.000000001"), 1)), TypeError, "nanosec"),
-        (blocks().named(range(6), COLUMNS), ValueError, "keep their names"),
+        (blocks().named(range(6), COLUMNS), ValueError, "cannot be renamed"),
     ],
 )
 def test_what_could_not_be_read_is_not_written(mechanism, error, message):

@@ -55,7 +55,7 @@ def reported(request, few_reports):
 
 @pytest.fixture(scope="module")
 def blind(few_reports):
-    """The report of a mechanism that does not see S."""
+    """The report of a mechanism that does not observe S."""
     return privacy_report(fitted(PolyOptSanitizer, observe="nonsensitive", n_iterations=50))
 
 
@@ -178,7 +178,7 @@ def test_what_can_leak_over_a_set_around_a_survey():
 
 def test_reports_of_the_public_table_itself_are_warned_of():
     """The design knows every record of the table; fit on another one does away with it."""
-    words, table = "reported the same table", np.repeat(ROWS, COUNTS, axis=0)
+    words, table = "reported the table", np.repeat(ROWS, COUNTS, axis=0)
     sanitizer = GRRSanitizer(sensitive=0)
     for wrapped in (sanitizer, make_pipeline(FunctionTransformer(), sanitizer)):
         wrapped.fit_transform(table)
@@ -193,8 +193,8 @@ def test_notes_tell_of_unseen_secrets_and_of_mechanisms_that_do_not_see_them(bli
     assert report.unseen_secrets == tuple(range(2, 9)) and report.zero_cells == 14
     assert counted(report, "Secrets without public records: 2, 3, 4, 5, 6 and 2 more") == (0, 1)
     assert "18 cells, 14 without records" in words_of(report)
-    assert counted(report, "does not see S") == (0, 0)
-    assert counted(blind, "does not see S") == (0, 1) and not blind.unseen_secrets
+    assert counted(report, "does not observe S") == (0, 0)
+    assert counted(blind, "does not observe S") == (0, 1) and not blind.unseen_secrets
 
 
 # --- Text and HTML -------------------------------------------------------------------------------
@@ -310,11 +310,11 @@ def test_designs_that_tell_nothing_are_warned_of(blind):
     assert counted(large, "almost no information about U")[0] == 1
     assert counted(privacy_report(fitted(SRRSanitizer)), "almost no information") == (0, 0)
     useless = privacy_report(fitted(GRRSanitizer, eps=0.005))
-    words = "10,000 reports tell nothing about the share of some category of U"
+    words = "10,000 reports contain almost no information about the share of some category of U"
     assert counted(useless, words)[0]
     assert blind.expected_errors["S"]["not_determined"] == 2
     assert row_of(blind, "S") == ["none", "none", "2", "of", "2", "are", "not", "determined"]
-    assert counted(blind, "however many") == (0, 0)  # a note says that it does not see S
+    assert counted(blind, "however many") == (0, 0)  # a note says that it does not observe S
     for targets, times in (("sensitive", 1), ("all", 0)):
         report = privacy_report(fitted(AOptimalSanitizer, targets=targets))
         words = "AOptimalSanitizer(targets='all') determines all shares."
@@ -414,7 +414,7 @@ def test_a_group_about_which_little_is_told_is_warned_of():
     poor = [f"{share[s]:.1%} for 's{s}'" for s in np.argsort(share) if share[s] < whole / 2]
     (text,) = warned(report)
     assert all(name in text for name in poor) and "'s0'" not in text
-    assert f"{whole:.1%} of H(U|S=s) is told over all records" in text
+    assert f"{whole:.1%} of H(U|S=s) over all records" in text
     for s, n in enumerate(counts.sum(axis=1)):
         assert f"{share[s]:.1%} for 's{s}' ({n:,} records)" in words_of(report)
     assert not warned(report_of(SRRSanitizer, counts))  # as much about each, though little

@@ -268,8 +268,8 @@ def test_any_integer_dtype_and_layout_of_codes(table, dtype):
         ([0.0, 1.0], TypeError, "codes must be integers, got dtype float64"),
         ([True], TypeError, "codes must be integers, got dtype bool"),
         ([[0, 1]], ValueError, "one-dimensional"),
-        ([0, -1, 5], ValueError, r"\[0, 200\); 1 do not, the first at place 1"),
-        ([0, 200, 250], ValueError, r"\[0, 200\); 2 do not, the first at place 1"),
+        ([0, -1, 5], ValueError, r"\[0, 200\); 1 do not, the first at index 1"),
+        ([0, 200, 250], ValueError, r"\[0, 200\); 2 do not, the first at index 1"),
         (np.array([2**64 - 1], dtype=np.uint64), ValueError, r"\[0, 200\)"),
     ],
 )

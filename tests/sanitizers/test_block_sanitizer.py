@@ -101,7 +101,7 @@ def test_processes_print_each_block_and_give_the_same_manifest(capfd):
     assert err == ""  # it is not a terminal
     assert parallel.manifest_.digest == blocks().fit(TABLE).manifest_.digest
     assert capfd.readouterr() == ("", "")
-    with pytest.raises(ValueError, match="rows of a lazy frame, which have no order"):
+    with pytest.raises(ValueError, match="rows of a lazy frame, because they have no order"):
         blocks().fit(frame, sample_weight=np.ones(len(TABLE)))
 
 
@@ -168,7 +168,7 @@ OF_A_SURVEY = AOptimalSanitizer(survey=SurveyDesign(weights="w"))
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"blocks": ["age", "home"]}, r"no block has the columns \['job'\]"),
+        ({"blocks": ["age", "home"]}, r"no block contains the columns \['job'\]"),
         ({"blocks": ["age", "home", "wage"]}, "'wage' not found"),
         ({"eps_worst_case": 2.0}, "GRRSanitizer has no eps_worst_case"),
         # Of a block, column 1 is its own one: the report told what nobody had proven.

@@ -159,9 +159,9 @@ def test_without_a_table_all_combinations_are_equally_likely():
     [
         ({"observer_columns": "age"}, "observer_columns needs the records"),
         ({"handle_unknown": "infrequent_if_exist"}, "handle_unknown"),
-        ({"uncertainty": RenyiBall()}, "no ball of joint"),
+        ({"uncertainty": RenyiBall()}, "not joint distributions"),
         ({"uncertainty": LikelihoodRatioSet(radius=0.01)}, "no radius in nats"),
-        ({"categories": {**ANSWERS, "age": [20, 40, 60, 80]}}, "other combinations"),
+        ({"categories": {**ANSWERS, "age": [20, 40, 60, 80]}}, "different combinations"),
     ],
 )
 def test_what_reports_cannot_replace_is_refused(pilot, options, words):
@@ -177,7 +177,7 @@ def test_without_table_and_reports_there_is_no_set():
     with pytest.raises(ValueError, match="categories= must list"):
         GRRSanitizer(sensitive=slice(None)).fit()
     bounds = np.array([[9_000, 0]]), np.array([[8_192, 8_192]])
-    with pytest.raises(ValueError, match="contradict each other"):
+    with pytest.raises(ValueError, match="are inconsistent"):
         BoxSet(*bounds, 0.0, "reports", 0.05, 10, ())
 
 

@@ -128,7 +128,7 @@ def test_columns_with_integer_names_in_another_order_are_refused(of):
     blind = RobustMSESanitizer(sensitive=0, distance="hamming", observe="nonsensitive").fit(of(X))
     assert blind.transform(X[[1, 2]]).shape == (200, 2)
     for names in ([2, 1], [0, 2, 1]):
-        with pytest.raises(ValueError, match=r"order|U alone"):
+        with pytest.raises(ValueError, match=r"order"):
             blind.transform(X[names])
 
 

@@ -71,7 +71,7 @@ def test_the_certificate_never_exceeds_eps(cls, data):
 @pytest.mark.parametrize("eps", [1e-9, 1e6])
 def test_extreme_promises_are_kept(cls, eps):
     if cls is AOptimalSanitizer and eps == 1e-9:  # probabilities are rounded more coarsely
-        with pytest.raises(InfeasibleError, match="whose reports all targets are identifiable"):
+        with pytest.raises(InfeasibleError, match="whose reports identify all targets"):
             fitted(make(cls, eps=eps), GOOD)
         return
     sanitizer = fitted(make(cls, exact=cls is PolyOptSanitizer, eps=eps), GOOD)
@@ -153,7 +153,7 @@ def test_known_values_are_not_grouped_with_unknown_ones():
     counts = [90, 40, 70, 20, 80, 30, 60, 50, 35, 75]
     options = {"distance": "hamming", "robust_utility": False, "uncertainty": AllDistributions()}
     options |= {"sensitive": 0, "handle_unknown": "infrequent_if_exist"}
-    with pytest.raises(ValueError, match=r"needs all combinations.*categories='product'"):
+    with pytest.raises(ValueError, match=r"requires all combinations.*categories='product'"):
         RobustMSESanitizer(observer_columns=[1], **options).fit(cells, sample_weight=counts)
     # Nothing but known values, or all combinations: each record keeps what is known of it.
     for other in ({"observer_columns": [1, 2]}, {"observer_columns": [1], "categories": "product"}):

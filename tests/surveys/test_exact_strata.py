@@ -111,8 +111,11 @@ def test_sanitizers_keep_a_sample_of_the_population():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"people": np.arange(400.0) + 1}, "of stratum_sizes must hold one number for each str"),
-        ({"weight": np.tile([1.0, 2.0], 200)}, "'weight' of max_weight must hold one number for"),
+        ({"people": np.arange(400.0) + 1}, "of stratum_sizes must contain one number for each str"),
+        (
+            {"weight": np.tile([1.0, 2.0], 200)},
+            "'weight' of max_weight must contain one number for",
+        ),
     ],
 )
 def test_what_strata_must_say(change, message):

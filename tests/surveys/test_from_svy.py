@@ -43,8 +43,8 @@ def test_a_design_is_read(stated, expected):
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        ({"prob": "p"}, r"selection probabilities \('p'\) and no weights"),
-        ({"rep_wgts": "JK", "rep_coefs": {"a": 0.5, "b": 0.6}}, "coefficients that differ"),
+        ({"prob": "p"}, r"selection probabilities \('p'\) but no weights"),
+        ({"rep_wgts": "JK", "rep_coefs": {"a": 0.5, "b": 0.6}}, "different coefficients"),
         ({"wgt": "w", "singleton": rule("pool")}, "singleton='pool' has no equivalent here"),
     ],
 )

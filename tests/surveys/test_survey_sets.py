@@ -146,8 +146,8 @@ def test_values_that_were_not_drawn_have_the_effect_of_the_others():
 @pytest.mark.parametrize(
     ("uncertainty", "message"),
     [
-        (LikelihoodRatioSet(), "is for independent records, and these are a survey's"),
-        (RenyiBall(), "the ball needs alpha=1 and radius='chi2'"),
+        (LikelihoodRatioSet(), "needs independent records, but these come from a survey"),
+        (RenyiBall(), "a ball needs alpha=1 and radius='chi2'"),
     ],
 )
 def test_sets_for_independent_records_refuse_surveys(uncertainty, message):

@@ -152,8 +152,8 @@ def test_of_a_cluster_one_record_is_kept_in_proportion_to_its_weight():
 @pytest.mark.parametrize(
     ("change", "design", "message"),
     [
-        ({"weight": 1e-165}, {}, "give weights in other units"),
-        ({"weight": -1.0}, {}, "column 'weight' of weights must hold positive numbers"),
+        ({"weight": 1e-165}, {}, "rescale the weights"),
+        ({"weight": -1.0}, {}, "column 'weight' of weights must contain positive numbers"),
         ({"weight": np.nan}, {}, "lacks the weight of 1,200 of 1,200 records: rows 0, 1, 2"),
         ({"place": None}, {}, "column 'place' lacks the cluster of 1,200 of 1,200 records"),
         ({"area": range(1_200)}, {"strata": "area"}, "80 codes of clusters|codes of clusters are"),
@@ -194,7 +194,7 @@ def test_strata_of_one_cluster():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"uncertainty": LikelihoodRatioSet()}, "greatest sum of weights that its plan"),
+        ({"uncertainty": LikelihoodRatioSet()}, "largest sum of weights that its plan"),
         ({"survey": "weight"}, "survey='weight' must be None or a SurveyDesign"),
         (
             {
@@ -209,7 +209,7 @@ def test_what_a_survey_does_not_go_with(options, message):
     options = {"uncertainty": ASYMPTOTIC} | options
     with pytest.raises(ValueError, match=message):
         make(IRSanitizer, **options).fit(survey())
-    with pytest.raises(ValueError, match="sample_weight= are counts of equal records"):
+    with pytest.raises(ValueError, match="sample_weight= counts equal records"):
         make(IRSanitizer).fit(survey(), sample_weight=np.ones(1_200))
 
 
@@ -220,10 +220,10 @@ def test_what_a_survey_does_not_go_with(options, message):
         ({"replicate_weights": ["a", "b"]}, "replicate_weights need scale"),
         (
             {"replicate_weights": ["a", "b"], "scale": 1.0, "strata": "c"},
-            "leave strata and clusters",
+            "omit either strata and clusters",
         ),
         ({"weights": "w", "singleton": "adjust"}, "singleton='adjust' must be one of 'error'"),
-        ({"weights": "w", "nest": True}, "nest=True is about codes of clusters within strata"),
+        ({"weights": "w", "nest": True}, "nest=True concerns codes of clusters within strata"),
     ],
 )
 def test_designs_that_contradict_themselves(design, message):
@@ -246,7 +246,10 @@ def test_strata_of_unknown_sizes_have_no_exact_set():
     replicated = SurveyDesign(
         weights="weight", replicate_weights=["other", "third"], scale=0.5, max_weight=3.0
     )
-    refused = {design: "of the people in each", replicated: "replicate weights do not name"}
+    refused = {
+        design: "with the number of people in each",
+        replicated: "replicate weights do not contain",
+    }
     for stated, message in refused.items():
         with pytest.raises(ValueError, match=message):
             make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)
@@ -291,7 +294,7 @@ def test_what_cannot_be_completed_is_refused():
 
 def test_columns_of_the_design_are_no_others():
     for name, parameter in (("ill", "sensitive="), ("visits", "categories=")):
-        with pytest.raises(ValueError, match=rf"\['{name}'\] are named in {parameter}"):
+        with pytest.raises(ValueError, match=rf"\['{name}'\] are named in both {parameter}"):
             make(IRSanitizer, survey=SurveyDesign(clusters=name)).fit(survey())
 
 

@@ -169,7 +169,7 @@ def test_the_levels_of_storage_are_given_if_the_user_says_so():
     columns = [pa.array(values).dictionary_encode() for values in (["a", "b"], ["b", "c"])]
     both = pa.concat_tables([pa.table({"s": [0, 1], "u": column}) for column in columns])
     assert learn(both, sensitive="s")[0].values == ("a", "b", "c")
-    with pytest.raises(ValueError, match=r"unify_dictionaries\(\) of the table, in column 'u'"):
+    with pytest.raises(ValueError, match=r"unify_dictionaries\(\), in column 'u'"):
         learn(both, sensitive="s", categories="dtype")
 
 

@@ -25,12 +25,12 @@ class Sparse:
     ("X", "error", "message"),
     [
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
-        (pd.Series([1, 2]), ValueError, r"is one column, a Series: give X\.to_frame\(\)"),
+        (pd.Series([1, 2]), ValueError, r"is a single column, a Series: pass X\.to_frame\(\)"),
         ([[1, 2], [3]], ValueError, "inhomogeneous|Expected 2D"),
         (Sparse(), TypeError, "sparse.*dense.*toarray"),
         (GOOD + 1j, ValueError, "Complex data not supported"),
         (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), ValueError, r"duplicate.*\['a'\]"),
-        (GOOD_LEVELS, ValueError, "tuples, as those of a MultiIndex.*: X.columns"),
+        (GOOD_LEVELS, ValueError, "tuples, as in a MultiIndex.*: X.columns"),
         (pd.DataFrame({"s": [0, 1], "u": [0, -np.inf]}), ValueError, "infinity, in column 'u'"),
         (np.array([[0, [1]], [1, {}]], dtype=object), TypeError, "column 1 .*cannot be categories"),
         ({"s": [0, 1], "u": [0, 1]}, TypeError, r"A dictionary was passed.*use pandas\.DataFrame"),
@@ -49,7 +49,7 @@ def test_bad_tables(X, error, message):
     ("categories", "message"),
     [
         ("automatic", "categories must be 'auto', 'dtype', 'product', a list or a dict"),
-        (["auto"], "lists 1 alphabets, but the table has 2 columns"),
+        (["auto"], "contains 1 alphabets, but the table has 2 columns"),
         ({"z": [1]}, r"keys that are not columns: \['z'\]"),
         (["auto", [1, 2, 1.0]], r"categories of column 1 list \[1\] more than once"),
         (["auto", [1, 3]], "column 1 of the public data has 1 row with value 2 that `categories`"),
@@ -122,7 +122,7 @@ def test_bad_sensitive_columns(sensitive, error, message):
 
 def test_a_name_in_a_table_without_names():
     with pytest.raises(
-        ValueError, match=r"no names\. Give a position; or, in a Pipeline, .*set_output"
+        ValueError, match=r"no names\. Pass a position; or, in a Pipeline, .*set_output"
     ):
         resolve_columns(SURVEY.to_numpy(), "s")
 
@@ -133,7 +133,7 @@ def test_numbers_that_are_names_and_places_of_different_columns_are_refused(name
     X = pd.DataFrame([["no", "a", "x"], ["yes", "b", "y"], ["no", "b", "y"]], columns=names)
     number = int(names[0])
     with pytest.raises(
-        ValueError, match="may be the column of this name or the one at this position"
+        ValueError, match="may be the column of this name, or the one at this position"
     ):
         resolve_columns(X, [number])
     with pytest.raises(ValueError, match=r"X\.rename\(columns=str\)"):

@@ -64,7 +64,7 @@ def test_many_strings_are_grouped_or_listed(k, library):
 @pytest.mark.parametrize("column", [numbers(13), numbers(500, -400) / 4.0])
 def test_numbers_are_cut_or_rounded_also_if_they_are_text(column, to_text):
     message = refusal(to_text(column))
-    assert ("as text. Convert them" in message) == (to_text(column).dtype != column.dtype)
+    assert ("as strings. Convert them" in message) == (to_text(column).dtype != column.dtype)
     for pattern, kind in ((r"Bins\(\[.*?\]\)", Bins), (r"Knots\(\[.*?\]\)", Knots)):
         cut = eval(re.search(pattern, message)[0])
         assert isinstance(cut, kind)
@@ -90,7 +90,7 @@ def test_dates_are_cut_also_if_they_are_text(to_text):
 
 def test_dates_in_local_forms_are_recognised():
     for form in ("%m/%d/%Y", "%d.%m.%y", "%B %d, %Y"):
-        assert "dates as text. Convert them to dates" in refusal(DAYS.dt.strftime(form))
+        assert "dates as strings. Convert them to dates" in refusal(DAYS.dt.strftime(form))
 
 
 def test_identifiers_are_dropped():
@@ -101,7 +101,7 @@ def test_identifiers_are_dropped():
 @pytest.mark.parametrize("cut", [Bins([0, 30, 200]), Knots([0, 200])])
 def test_missing_numbers_are_counted_and_have_no_bin(cut):
     column = numbers(50).where(numbers(50) > 17)
-    with pytest.raises(ValueError, match=r"'x' .* has 40 missing values, .*group .* as strings"):
+    with pytest.raises(ValueError, match=r"'x' .* has 40 missing values, .*group .* into strings"):
         searched(column, categories={"x": cut})
 
 

@@ -160,7 +160,7 @@ def test_nothing_is_computed_to_find_columns(monkeypatch):
     assert seen[0] is X and not brought
     with pytest.raises(TypeError, match=r"call \.collect\(\) on it, or.* use skrldp\.batches"):
         column_names(X)
-    with pytest.raises(ValueError, match="Add up the counts of equal rows"):
+    with pytest.raises(ValueError, match="Sum the counts of equal rows"):
         learn(X, weights=np.ones)
 
 
@@ -184,7 +184,7 @@ def test_errors_of_engines_do_not_quote_values():
         assert "secret" not in str(error.value)
         assert "secret" in str(error.value.__context__)
         assert error.value.__suppress_context__
-    with pytest.raises(RuntimeError, match=r"polars could not tell .*ColumnNotFoundError"):
+    with pytest.raises(RuntimeError, match=r"polars could not return .*ColumnNotFoundError"):
         learn(eager.lazy().select("v"))
 
 
