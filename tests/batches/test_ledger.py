@@ -313,7 +313,7 @@ DAMAGED = {
     "no key": (lambda ledger: first_of(ledger, "key", None), "under a different key"),
     "booleans": (
         lambda ledger: cast(ledger, "report", bool),
-        "column 'report' must contain integers",
+        "'report' must contain integers",
     ),
     "epochs": (lambda ledger: cast(ledger, "epoch", bool), "column 'epoch' must contain integers"),
     "capitals": (lambda ledger: holders(ledger, str.upper), "32 lower-case hexadecimal digits"),

@@ -128,7 +128,7 @@ def test_each_objective_is_best_by_itself():
     [
         (
             AOptimalSanitizer(targets=[3]),
-            "targets has 3, but a target is one of 'all', 'sensitive'",
+            "targets contains 3, but a target must be one of 'all', 'sensitive'",
         ),
         (AOptimalSanitizer(targets=Linear(np.ones((3, 2)))), r"of shape \(2, 3\).* shape \(3, 2\)"),
         (
@@ -188,7 +188,7 @@ def test_errors_of_named_targets_are_printed_and_useless_ones_warned_of(capsys):
         of_report = privacy_report(many).expected_errors[f"target: {words}"]["worst"]
         # The design smooths its groups.
         assert of_report == pytest.approx(errors[name] * np.sqrt(counts.sum()), rel=1e-4)
-    words = "'job' = 'desk' where 'ill' = 'no': .*smallest_n says"
+    words = "'job' = 'desk' where 'ill' = 'no': .*smallest_n returns"
     with few_iterations(5), pytest.warns(UserWarning, match=words) as told:
         few = AOptimalSanitizer(eps=0.5, **options).fit(rows, sample_weight=counts)
     errors = expected_std_errors_of_targets(few, counts.sum(), targets)

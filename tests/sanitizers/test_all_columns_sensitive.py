@@ -81,9 +81,9 @@ def test_most_information_is_the_staircase_optimum():
 @pytest.mark.parametrize(
     ("sanitizer", "words"),
     [
-        (PolyOptSanitizer(observe="nonsensitive"), "observe='nonsensitive'.* leave it out"),
-        (PolyOptSanitizer(objective="I(U;Y)"), r"objective='I\(U;Y\)' is about U alone"),
-        (GRRSanitizer(min_frequency=5), "min_frequency groups values of U"),
+        (PolyOptSanitizer(observe="nonsensitive"), "observe='nonsensitive'.* omit it"),
+        (PolyOptSanitizer(objective="I(U;Y)"), r"objective='I\(U;Y\)' concerns only U"),
+        (GRRSanitizer(min_frequency=5), "min_frequency groups only values of U"),
         (AOptimalSanitizer(observer_columns="ill"), "both sensitive and in observer_columns"),
         (AOptimalSanitizer(targets="nonsensitive"), "all columns are sensitive"),
     ],

@@ -170,12 +170,12 @@ OF_A_SURVEY = AOptimalSanitizer(survey=SurveyDesign(weights="w"))
     [
         ({"blocks": ["age", "home"]}, r"no block contains the columns \['job'\]"),
         ({"blocks": ["age", "home", "wage"]}, "'wage' not found"),
-        ({"eps_worst_case": 2.0}, "GRRSanitizer has no eps_worst_case"),
+        ({"eps_worst_case": 2.0}, "GRRSanitizer has no parameter eps_worst_case"),
         # Of a block, column 1 is its own one: the report told what nobody had proven.
-        ({"base": AOptimalSanitizer(observer_columns=[1])}, "give it to BlockSanitizer"),
-        ({"base": GRRSanitizer(sensitive="age")}, "leave sensitive out of the base"),
+        ({"base": AOptimalSanitizer(observer_columns=[1])}, "pass it to BlockSanitizer"),
+        ({"base": GRRSanitizer(sensitive="age")}, "remove sensitive from the base"),
         ({"base": BY_POSITION}, r"Marginal\(columns=\[1\].*selects a column by position"),
-        ({"base": OF_A_SURVEY}, r"Fit AOptimalSanitizer\(survey=...\) itself"),
+        ({"base": OF_A_SURVEY}, r"Fit AOptimalSanitizer\(survey=...\) directly"),
         ({"categories": KNOWN | {"job": ["a", "b"]}}, "(?s)'job'.*lacks"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_fit_that_fails_names_the_block_and_changes_nothing():
     before = sanitizer.manifest_.digest
     with pytest.raises(ValueError, match=r"'job'.*only one value") as caught:
         sanitizer.set_params(categories="auto").fit(TABLE.assign(job="a"))
-    assert caught.value.__notes__ == ["This is about the block of 'job'."]
+    assert caught.value.__notes__ == ["This concerns the block of 'job'."]
     assert sanitizer.manifest_.digest == before
 
 

@@ -210,7 +210,7 @@ def test_more_values_than_records_could_show():
 def test_a_table_of_the_married_alone_does_not_pass_in_silence():
     values = {"ill": [0, 1], "marital": ["married", "single", "divorced"]}
     married = pd.DataFrame({"ill": np.arange(300) % 2, "marital": "married"})
-    with pytest.warns(PrivacyLeakWarning, match="2 of 3 given values of U have no public"):
+    with pytest.warns(PrivacyLeakWarning, match="2 of 3 declared values of U have no public"):
         IRSanitizer(sensitive="ill", categories=values).fit(married)
     IRSanitizer(sensitive="ill", categories=values, uncertainty=LikelihoodRatioSet(drift=0.05)).fit(
         married
@@ -299,7 +299,7 @@ class Slow(PolyOptSanitizer):
 
 def test_combinations_that_transform_will_refuse_are_told_before_the_design():
     seen = pd.DataFrame({"ill": [0, 1] * 100, "a": [1, 1, 2, 2] * 50, "b": [3, 3, 3, 4] * 50})
-    words = "the 3 of 4 combinations of columns 'a', 'b' in the table; `transform` refuses"
+    words = "the 3 of 4 combinations of columns 'a', 'b' in the table; `transform` rejects"
     with pytest.raises(UserWarning, match=f"{words}.* categories='product' takes all"):
         Slow(sensitive="ill").fit(seen)
     with pytest.raises(UserWarning, match=r"values of S .* 3 of 4 .* categories='product'"):
@@ -321,7 +321,7 @@ def test_identifiers_are_named_before_the_design():
     for panel in (frame, frame.assign(id=frame["id"] // 3)):  # a design would take minutes
         with pytest.raises(ValueError, match=r"'id' has [\d,]+ distinct .* looks like an ide"):
             AOptimalSanitizer(sensitive="ill").fit(panel)
-    for least, words in (("auto", r"fewer than \d+ records. Join them"), (0.3, "fewer than 300")):
+    for least, words in (("auto", r"fewer than \d+ records. Merge them"), (0.3, "fewer than 300")):
         with pytest.raises(ValueError, match=f"rare: each has {words}"):
             GRRSanitizer(sensitive="ill", min_frequency=least).fit(frame[["ill", "id"]])
 

@@ -180,7 +180,7 @@ def test_symbols_are_a_category_of_all_symbols_in_frames_that_were_asked_for(con
         ([0.5], "not symbols of this mechanism.*row 0"),
         (["0"], "not symbols of this mechanism.*row 0"),
         (np.array([0.0, np.nan]), "the first in row 1"),
-        (np.zeros((3, 2), dtype=int), "has 2 columns, but symbols are one column"),
+        (np.zeros((3, 2), dtype=int), "has 2 columns, but symbols are a single column"),
         ([], "0 sample"),
     ],
 )
@@ -230,7 +230,7 @@ def test_parameters_are_checked(sanitizer, message):
         (FRAME.rename(columns={"u": "v"}), "unseen at fit time:\n- v"),
         (FRAME.assign(u=[3, 1] * 20), r"column 'u' has a value unseen.*infrequent"),
         (FRAME.assign(s=["z", "y"] * 20), r"column 's' has a value unseen"),
-        (FRAME["s"], "is one column"),
+        (FRAME["s"], "is a single column"),
     ],
 )
 def test_transform_returns_all_rows_or_none(X, message):

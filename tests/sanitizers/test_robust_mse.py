@@ -278,7 +278,7 @@ def wrong_table(value):
         ({"distance": "euclidean"}, "distance='euclidean' must be one of 'auto', 'squared'"),
         ({"distance": [0, 1, 2]}, r"or a table of numbers .*, got a list"),
         ({"distance": np.eye(2)}, r"shape \(2, 2\), but U has 3 values.*\(3, 3\)"),
-        ({"distance": wrong_table(-0.5)}, "not negative, .* value 1 to value 2 is -0.5"),
+        ({"distance": wrong_table(-0.5)}, "non-negative, .* value 1 to value 2 is -0.5"),
         ({"distance": wrong_table(np.nan)}, "finite .* value 1 to value 2 is nan"),
         ({"distance": lambda u, y: "far"}, r"distance\(0, 0\) must be a number, got 'far'"),
         ({"robust_utility": "yes"}, "robust_utility='yes' must be True or False"),

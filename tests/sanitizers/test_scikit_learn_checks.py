@@ -194,7 +194,7 @@ def test_pipelines_stand_for_their_last_step(wrap):
 
 def test_a_sanitizer_that_is_not_the_last_step_is_named():
     fitted = make_pipeline(GRRSanitizer(sensitive=0).fit(ROWS), FunctionTransformer())
-    with pytest.raises(TypeError, match="its step 'grrsanitizer', which is not the last"):
+    with pytest.raises(TypeError, match="Its step 'grrsanitizer' is a sanitizer, but not the last"):
         privacy_report(fitted)
     with pytest.raises(TypeError, match="that ends in one"):
         FrequencyEstimator(fitted).fit([[0, 0]])

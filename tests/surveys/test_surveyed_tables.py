@@ -357,7 +357,7 @@ def test_a_lazy_survey_is_fitted_as_the_same_rows(engine, name, monkeypatch):
         (0.0, "positive numbers, but some are"),
         (float("nan"), "positive numbers, but"),
         (None, "numbers, but 60 are missing"),
-        (1e-165, "give weights in other units"),
+        (1e-165, "rescale the weights"),
     ],
 )
 def test_weights_of_lazy_surveys_are_checked(engine, weight, message):
