@@ -1,6 +1,6 @@
 """Certificates are true and tight: no distribution of the set leaks more, and one leaks as much.
 
-The definitions of the leakage and of the ball are those of ``conftest.py``, without the package.
+The leakage and the ball are written out from their definitions, without the package.
 """
 
 import math

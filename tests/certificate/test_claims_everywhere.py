@@ -25,7 +25,6 @@ from skrldp import (
     client,
     privacy_report,
 )
-from skrldp import report as report_module
 from skrldp._pages import _LEFT
 from skrldp._params import at_most
 from skrldp.auditing import claims_of
@@ -155,8 +154,8 @@ def witnessed(sanitizer):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_every_place_states_the_same_claims(tmp_path, monkeypatch):
-    monkeypatch.setattr(report_module, "_WORK", 1 << 9)  # quick
+@pytest.mark.usefixtures("few_reports")
+def test_every_place_states_the_same_claims(tmp_path):
     rng, seen = random.Random(5), []
     for number in range(24):
         sanitizer, table = random_sanitizer(rng)
