@@ -22,14 +22,15 @@ import pytest
 from conftest import ROOT
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from reporters import COLUMNS, KEY, SECRETS, VALUES, batch_of, dense, expected_report, reporter
+from reporters import KEY, batch_of, expected_report, reporter
+from small_mechanisms import FORMS, blind, blocks, by_name, dense, rows_of
 
 from skrldp import batches
 from skrldp.alphabet.categories import Column
 from skrldp.batches import KeyFile, KeyVariable
 from skrldp.batches.arrow import read_values
 from skrldp.client.records import RecordReader
-from skrldp.design.closed_form import grr, srr
+from skrldp.design.closed_form import grr
 from skrldp.mechanism.mechanism import Mechanism
 
 
@@ -42,31 +43,12 @@ def no_key():
     return KEY.hex()
 
 
-def blind():
-    matrix = np.random.default_rng(1).dirichlet(np.full(4, 0.7), size=5).T
-    mechanism = Mechanism.from_matrix(matrix, SECRETS, VALUES, observe="nonsensitive")
-    return mechanism.named(None, COLUMNS)
-
-
-def blocks():
-    return Mechanism.from_blocks(srr(1.0, 3, 5), SECRETS, VALUES).named(None, COLUMNS)
-
-
-FORMS = {"dense": dense, "blind": blind, "blocks": blocks}
-
-
-def table_of(n, seed=2):
+def table_of(n):
     """A table of n records with ids, and their cells."""
-    rng = np.random.default_rng(seed)
-    s, u = rng.integers(0, 3, n), rng.integers(0, 5, n)
-    table = {
-        "person": [f"person {number}" for number in rng.permutation(n)],
-        "age": pa.array([VALUES[j][0] for j in u], pa.float64()),
-        "ill": [SECRETS[i] for i in s],
-        "size": [VALUES[j][1] for j in u],
-        "more": np.arange(n),
-    }
-    return pa.table(table), s * 5 + u
+    rows, cells = rows_of(n)
+    persons = [f"person {number}" for number in np.random.default_rng(2).permutation(n)]
+    table = pa.Table.from_pylist(by_name(rows))
+    return table.append_column("person", [persons]).append_column("more", [np.arange(n)]), cells
 
 
 # One report of each record

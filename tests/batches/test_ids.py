@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reporters import batch_of, dense, expected_report, reporter
+from reporters import batch_of, expected_report, reporter
+from small_mechanisms import dense
 
 from skrldp import batches
 from skrldp.batches import arrow

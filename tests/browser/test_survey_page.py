@@ -31,7 +31,6 @@ sys.path.append(str(ROOT / "examples" / "web_survey"))
 
 import design
 import people
-import promise
 import server
 from questions import SURVEY
 
@@ -190,13 +189,6 @@ def records(manifest):
         yield {"age": age, "place": place, "drove": drove}
 
 
-def cell(manifest, block, record):
-    """The column of the block's matrix that a record has."""
-    one = manifest.mechanisms[block]
-    value = one.values.index(record[manifest.blocks[block][0]])
-    return one.secrets.index(record["drove"]) * len(one.values) + value
-
-
 def test_what_is_shown_is_what_is_sent_and_nothing_else_is_kept(person, relay, manifest):
     """No answer is in it, nor in the browser's storage; the invitation stands in the body alone."""
     record = list(records(manifest))[9]
@@ -350,24 +342,6 @@ def test_a_lost_connection_gives_no_second_report(person, relay, folder, manifes
     assert count_reports(folder) == 1
 
 
-def test_the_preview_compares_what_it_shows_with_the_promise_for_it(person, manifest):
-    """The probabilities are those given the other answers, so that promise counts."""
-    page = person()
-    for record in list(records(manifest))[::9]:
-        block, y = page.answer(record)
-        given = [
-            manifest.mechanisms[block].matrix[y, cell(manifest, block, {**record, "drove": secret})]
-            for secret in manifest.secrets
-        ]
-        said = page.page.locator("#ratio").inner_text()
-        ratio, known, alone = map(float, re.findall(r"[\d.]+(?= times)", said))
-        assert max(given) / min(given) <= ratio * (1 + 1e-9)
-        assert ratio * (1 + 1e-9) <= max(given) / min(given) + 0.0101
-        assert known == float(promise.odds(manifest.claims.eps_worst_case))
-        assert alone == float(promise.odds(manifest.eps))
-        assert ratio <= known
-
-
 def test_wrong_answers_and_mechanisms_are_refused(person, relay, manifest):
     someone = person()
     someone.page.get_by_role("button", name="Show me").click()
@@ -392,38 +366,6 @@ def test_wrong_answers_and_mechanisms_are_refused(person, relay, manifest):
         assert problem in someone.page.get_by_role("alert").inner_text()
         assert not someone.page.locator("form").is_visible()
     assert not reports(relay)
-
-
-def test_without_an_invitation_there_are_no_questions(person, relay):
-    someone = person()
-    for link in ("/", "/#", f"/#{TOKEN[1:]}", "/#somebody@example.org"):
-        page = someone.open(link)
-        assert "by invitation" in page.locator("#status").inner_text()
-        assert not page.locator("input").count()
-    page.goto(f"{relay.url}/#{TOKEN}")  # only what is behind the # has changed
-    page.locator("form").wait_for(state="visible")
-
-
-def test_the_keyboard_is_enough(person, manifest):
-    someone = person()
-    press = someone.page.keyboard.press
-    press("Tab")
-    someone.page.keyboard.type("59")
-    press("Tab")  # not to say
-    press("Tab")
-    press("Space")
-    press("ArrowDown")
-    press("Tab")
-    press("Space")
-    press("Tab")
-    press("Enter")
-    someone.page.locator("#preview").wait_for(state="visible")
-    assert someone.page.evaluate("document.activeElement.id") == "preview-title"
-    press("Tab")
-    press("Tab")
-    press("Enter")
-    someone.page.get_by_text("Thank you").wait_for()
-    assert someone.page.evaluate("document.activeElement.id") == "status"
 
 
 def fits(page):

@@ -152,44 +152,6 @@ def test_what_is_declared_missing_is_not_the_empty_string(call, folder):
         assert ("does not know a value" in err) == (code == 2)
 
 
-ALPHABETS = [
-    ["1", "01", "1.0"],
-    [1, 2, 10],
-    [0.5, 1.0],
-    [2**60, 2**60 + 1],
-    [True, False],
-    DAYS,
-    [MOMENT, MOMENT + datetime.timedelta(hours=1)],
-    ["", "NA", "null"],
-    [None, "a"],
-    [None, 1, 2],
-    ["a,b", 'c"d', "é"],
-]
-
-
-def test_text_becomes_the_categories(call, folder):
-    """A CSV file gives the same reports as the Arrow table that it was written from."""
-    (folder / "key").touch(0o600)
-    (folder / "key").write_text(KEY.hex())
-    for n, values in enumerate(ALPHABETS):
-        secrets = Mechanism.from_matrix(np.eye(2 * len(values)), ("no", "yes"), values)
-        mechanism = secrets.named(None, [("ill", True), ("value", False)])
-        (folder / "m.json").write_text(mechanism.to_json())
-        rows = 3 * values
-        records = pa.table({"ill": ["no", "yes", "no"] * len(values), "value": pa.array(rows)})
-        records = records.add_column(0, "person", pa.array([str(n) for n in range(len(rows))]))
-        places = {value: place for place, value in enumerate(values)}
-        expected = [
-            (ill == "yes") * len(values) + places[value]
-            for ill, value in zip(records["ill"].to_pylist(), rows, strict=True)
-        ]
-        for ending in ("csv", "arrow"):
-            arguments = ("m.json", write(records, folder / f"r{n}.{ending}"), *CHECKED)
-            done = call("report", *arguments, "-o", f"o{n}{ending}.csv")
-            assert done == (0, "", ""), values
-            assert read(folder / f"o{n}{ending}.csv")["report"].to_pylist() == expected, values
-
-
 def test_what_a_mechanism_does_not_see(call, folder):
     """Columns of S need not be there; unknown values are "other" where the mechanism says so."""
     raw = Mechanism.from_matrix(np.eye(3), ("no", "yes"), (1, 2, "other"), observe="nonsensitive")
@@ -266,7 +228,7 @@ def test_how_texts_are_written(folder):
 ROW = b"person,ill,visits,zip,day\n1,no,1,01,2026-01-01\n"
 DAMAGED = {
     "ragged.csv": (ROW + f"2,{SECRET}\n".encode(), "row 3 has 2 values where the header has 5"),
-    "late.csv": (ROW * 1 + b"2,no,1,01,2026-01-01\n" * 9 + b"3,no\n", "row 12 has 2 values"),
+    "late.csv": (ROW + b"2,no,1,01,2026-01-01\n" * 60_000 + b"3,no\n", "row 60003 has 2 values"),
     "quote.csv": (ROW + f'"{SECRET}\n'.encode(), "is truncated or ragged"),
     "latin.csv": (ROW + "3,é,1,01,2026-01-01".encode("latin-1"), "not in UTF-8; convert it"),
     "wide.csv": (ROW.decode().encode("utf-16"), "is in UTF-16; convert it to UTF-8"),

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from client_records import ROWS, by_name, dense
+from small_mechanisms import ROWS, by_name, dense
 
 from skrldp.client import load
 

@@ -15,10 +15,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from client_records import FORMS, KEY, ROWS, blind, by_name, dense, rows_of
 from conftest import ROOT
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from small_mechanisms import FORMS, KEY, ROWS, blind, by_name, dense, rows_of
 
 from skrldp import Mechanism
 from skrldp.client import load

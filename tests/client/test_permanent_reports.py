@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from block_tables import fitted_blocks, wide_table
-from client_records import FORMS, KEY, ROWS, blind, dense, rows_of
 from keyed_tapes import report_of_tape
+from small_mechanisms import FORMS, KEY, ROWS, blind, dense, rows_of
 
 from skrldp.batches import BlockReporter, Reporter
 from skrldp.client import load

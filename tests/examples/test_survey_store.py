@@ -151,15 +151,6 @@ def test_what_is_refused_is_not_written(tmp_path):
     assert after == before
 
 
-def test_a_stranger_does_not_learn_which_ids_are_stored(tmp_path):
-    into, (sent, other) = Store(tmp_path / "reports.sqlite", "d"), drawn(2)
-    into.invite([sent.invitation])
-    into.add(sent)
-    strange = sent._replace(invitation=other.invitation)
-    for each in (strange, strange._replace(report=61), other):
-        assert into.add(each) is Outcome.UNKNOWN
-
-
 @pytest.mark.parametrize("step", [1, 7])
 def test_results_are_renewed_by_whole_steps_whatever_happens(step, tmp_path):
     """Reports come in groups of any size; restarts and other servers are in between."""

@@ -106,18 +106,6 @@ def test_a_child_process_does_not_repeat_the_bits_of_its_parent():
     assert len(first) == 64 and first != second
 
 
-def test_a_process_with_another_number_draws_a_key_of_its_own(monkeypatch):
-    """Where the system tells no fork; a stream with a seed continues."""
-    parent, seeded = RandomStream(), RandomStream(0)
-    before = parent._keystream
-    take(parent, 1)
-    assert parent._keystream is before
-    monkeypatch.setattr("os.getpid", lambda: -1)
-    take(parent, 1)
-    assert parent._keystream is not before
-    np.testing.assert_array_equal(take(seeded, 64), take(RandomStream(0), 64))
-
-
 def test_without_cryptography_the_operating_system_gives_the_bits(monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
     octets = take(RandomStream(), 200_000)

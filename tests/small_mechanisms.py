@@ -1,9 +1,6 @@
 """Mechanisms of three forms, and records of them."""
 
-from types import SimpleNamespace
-
 import numpy as np
-from conftest import ROOT
 
 from skrldp import Mechanism
 from skrldp.design.closed_form import srr
@@ -47,9 +44,3 @@ def by_name(rows):
 
 
 ROWS = [(1, "no", "S"), (2, "yes", "S")]
-
-
-def reader():
-    names = {"__name__": "reader"}
-    exec((ROOT / "examples" / "reader.py").read_text(encoding="utf-8"), names)
-    return SimpleNamespace(**names)
