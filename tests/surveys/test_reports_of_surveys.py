@@ -52,10 +52,13 @@ def test_the_design_effect_adds_to_the_sampling_part_of_the_variance():
 
 @pytest.mark.slow
 def test_the_test_of_drift_knows_how_little_a_clustered_survey_says():
-    """Reports of the population: few of 20 surveys are contradicted, most are as plain samples."""
+    """Reports of the population: few of 12 surveys are contradicted, most are as plain samples.
+
+    At a level of .05 more than two of 12 are contradicted in .02 of cases.
+    """
     rng, misses = np.random.default_rng(0), np.zeros(2)
     design = SurveyDesign(clusters="place")
-    for seed in range(20):
+    for seed in range(12):
         counts = clustered(rng, 40, 50, 0.4)
         place, cell = np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel(), axis=1)
         sample = pd.DataFrame({"ill": cell // 2, "visits": cell % 2, "place": place})
@@ -74,8 +77,8 @@ def test_the_test_of_drift_knows_how_little_a_clustered_survey_says():
                 for public in (None, naive)
             ]
         misses += np.array([one.drift_test().p_value for one in found]) < 0.05
-    assert misses[0] <= 3
-    assert misses[1] >= misses[0] + 8
+    assert misses[0] <= 2
+    assert misses[1] >= misses[0] + 5
 
 
 # -- weights --------------------------------------------------------------------------------------
