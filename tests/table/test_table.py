@@ -44,6 +44,9 @@ def polars_frame(dtype, values) -> Callable:
 
 def arrow_table(dtype, values) -> Callable:
     column = pa.array(values * 3, type=dtype)
+    if isinstance(column, pa.DictionaryArray):  # pyarrow 15 loses whether it is ordered
+        parts = column.indices, column.dictionary
+        column = pa.DictionaryArray.from_arrays(*parts, ordered=dtype.ordered)
     return lambda: pa.table({"u": column, "s": ["b", "a", "b"] * len(values)})
 
 
