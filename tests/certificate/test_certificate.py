@@ -30,9 +30,9 @@ from skrldp.sets.fitted_sets import RenyiSet
 ALPHAS = (0.3, 0.5, 0.7, 1.0, 4.0)  # the bound is tight from 0.5 on
 
 
-def private(seed, joint, alpha, radius, eps, **options):
+def private(seed, joint, alpha, radius, eps):
     return repair(
-        sharp(seed, joint, **options),
+        sharp(seed, joint),
         Requirements.of(privacy_region(joint, RenyiSet(alpha, radius), region="exact"), eps),
     )
 

@@ -18,9 +18,7 @@ from skrldp.design.distance_problem import (
 from skrldp.design.engine import solve
 from skrldp.information import mutual_information, row_information
 from skrldp.privacy.private_rows import Layout, privacy_region
-from skrldp.privacy.requirements import (
-    Requirements,
-)
+from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
 
 TABLES = [
@@ -28,15 +26,14 @@ TABLES = [
     np.array([[78, 0, 16, 6], [217, 169, 0, 57], [20, 40, 0, 90]]),
     10 * EXAMPLE,
 ]
-TOL = 1e-4
 OBSERVED = ("nonsensitive", "all")
 
 
-def region_of(joint, kind, *, alpha=2.0, radius=0.02, observe="nonsensitive"):
-    radius = {"simplex": np.inf, "point": 0.0}.get(kind, radius)
+def region_of(joint, kind):
+    radius = {"simplex": np.inf, "point": 0.0}.get(kind, 0.02)
     kind = kind if kind in REGIONS else "joint"
-    layout = Layout.plain(*joint.counts.shape, observe)
-    return privacy_region(joint, RenyiSet(alpha, radius), region=kind, layout=layout)
+    layout = Layout.plain(*joint.counts.shape, "nonsensitive")
+    return privacy_region(joint, RenyiSet(2.0, radius), region=kind, layout=layout)
 
 
 def tiled(matrix, joint):

@@ -32,12 +32,6 @@ def response(eps, size):
     return matrix / matrix.sum(axis=0)
 
 
-def table(seed, a1, a2, low=0):
-    counts = np.random.default_rng(seed).integers(low, 200, size=(a1, a2))
-    counts[:, 0] += 1
-    return JointDistribution(counts)
-
-
 @given(st.floats(1e-3, 30.0), st.integers(1, 6), st.integers(1, 6))
 def test_probabilities_by_definition(eps, a1, a2):
     a = a1 * a2
@@ -58,7 +52,7 @@ def test_large_budgets_report_the_truth(eps):
 
 @pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0])
 def test_blocks_are_the_product_of_two_responses(alpha):
-    joint = table(1, 3, 4)
+    joint = JointDistribution(np.random.default_rng(1).integers(1, 200, (3, 4)))
     region = privacy_region(joint, RenyiSet(alpha, 0.03), region="exact")
     found = independent_reporting(joint, Requirements.of(region, 0.9))
     product = np.kron(response(found.secret_eps, 3), response(found.value_eps, 4))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from conftest import optimum
 
-from skrldp import AOptimalSanitizer, JointDistribution, RenyiBall
+from skrldp import AOptimalSanitizer, JointDistribution
 from skrldp.design import a_optimality as mixture_module
 from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
@@ -19,21 +19,13 @@ from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 from skrldp.targets import Mean
 
-JOINT = JointDistribution([[90, 40, 310], [400, 250, 140]])
-PUBLIC = JOINT.probabilities.ravel()
 OF_U = np.tile(np.eye(3), 2)
-
-
-def requirements_of(joint, radius=None, eps=1.0, region="lower"):
-    if radius is None:
-        radius = RenyiBall().radius_for(joint.n, joint.counts.size)
-    return Requirements.of(privacy_region(joint, RenyiSet(2.0, radius), region=region), eps)
 
 
 def test_what_is_independent_of_the_secret_is_told_as_it_is(cdd):
     joint = JointDistribution(np.outer([2, 3], [10, 25, 15]))
     shares = np.array([0.2, 0.5, 0.3])
-    requirements = requirements_of(joint, radius=0.0, eps=0.5)
+    requirements = Requirements.of(privacy_region(joint, RenyiSet(2.0, 0.0), region="lower"), 0.5)
     whole = joint.probabilities.ravel()
     of_u = solve(CriterionProblem(joint, Variance(whole, OF_U)), requirements, solver="vertices")
     assert of_u.objective == pytest.approx(1.0 - shares @ shares, rel=1e-4)

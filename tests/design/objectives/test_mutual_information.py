@@ -19,7 +19,6 @@ from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
 
 CASES = REFERENCE["mi"]
-SMALL = [[9, 4, 31], [40, 25, 14]]
 
 
 def region_of(joint, kind="joint", alpha=2.0, **options):
