@@ -266,7 +266,7 @@ def _need_form(fields: dict[str, Any], forms: dict[str, int]) -> None:
 
 
 def _need_keys(fields: dict[str, Any], known: set[str]) -> None:
-    strange = [key for key in fields if key not in known]
+    strange = [key for key in _object(fields) if key not in known]
     _need(not strange, f"there is an unknown field, {strange and _said(strange[0])}.")
 
 
@@ -346,6 +346,12 @@ def _rows(file: dict[str, Any], a1: int, a2: int) -> Table:
 
 def _list(value: Any) -> list[Any]:
     if type(value) is not list:
+        raise TypeError
+    return value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
         raise TypeError
     return value
 
