@@ -5,7 +5,6 @@ interrupted or fails leaves what was fitted before.
 """
 
 import copy
-import sys
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import pytest
 from conftest import few_iterations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupted_fits import interrupted_fits
 from lazy_frames import ENGINES, check_engine
 
 from skrldp import (
@@ -96,44 +96,16 @@ def state(sanitizer):
     return shape
 
 
-class Stopped(BaseException):
-    """Stands for KeyboardInterrupt."""
-
-
-def stop_at(lines):
-    """Raise once that many lines of the module of `fit` have run."""
-    left = [lines]
-
-    def trace(frame, event, argument):
-        if frame.f_code.co_filename != base.__file__ or frame.f_code.co_name != "fit":
-            return None
-        if event == "line":
-            left[0] -= 1
-            if left[0] < 0:
-                raise Stopped
-        return trace
-
-    return trace
-
-
 def test_an_interrupted_fit_leaves_one_fit_whole():
-    seen, before, first = set(), sys.gettrace(), SRRSanitizer(sensitive=0).fit(FIRST)
-    for lines in range(100):
-        sanitizer = copy.deepcopy(first)
-        sys.settrace(stop_at(lines))
-        try:
-            sanitizer.fit(SECOND)
-            stopped = False
-        except Stopped:
-            stopped = True
-        finally:
-            sys.settrace(before)
-        seen.add(state(sanitizer))
-        rows = FIRST if state(sanitizer) == (2, 2) else SECOND
+    first, seen = SRRSanitizer(sensitive=0).fit(FIRST), set()
+    for sanitizer in interrupted_fits(
+        lambda: copy.deepcopy(first), lambda sanitizer: sanitizer.fit(SECOND), base
+    ):
+        shape = state(sanitizer)
+        seen.add(shape)
+        rows = FIRST if shape == (2, 2) else SECOND
         assert sanitizer.transform(rows).shape == np.shape(rows)
-        if not stopped:
-            break
-    assert not stopped and seen == {(2, 2), (3, 4)}
+    assert seen == {(2, 2), (3, 4)}
 
 
 class FitsMeanwhile(RobustMSESanitizer):
