@@ -67,15 +67,11 @@ def frame_of(library):
         pl = pytest.importorskip("polars")
         sizes = pl.Series(size.tolist(), dtype=pl.Enum(["S", "M", "L", "XL"]))
         return pl.DataFrame({"size": sizes, "ill": ill.tolist(), "count": count})
-    if library == "pyarrow":
-        pa = pytest.importorskip("pyarrow")
-        sizes = pa.array(size.tolist()).dictionary_encode()
-        return pa.table({"size": sizes, "ill": ill.tolist(), "count": count})
     rows = np.column_stack([size == "M", ill, [-1 if c is None else c for c in count]]).astype(int)
     return rows if library == "numpy" else rows.tolist()
 
 
-LIBRARIES = ["pandas", "polars", "pyarrow", "numpy"]
+LIBRARIES = ["pandas", "polars", "numpy"]
 
 
 def solution_of(matrix):
