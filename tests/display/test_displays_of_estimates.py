@@ -166,15 +166,6 @@ def test_figures_are_drawn_with_their_intervals(estimator, monkeypatch):
     assert_legible(display.figure_, monkeypatch)
 
 
-def test_differences_stand_beside_0(estimator):
-    shares = estimator.marginal("town", by="sex").difference("m", "f")
-    display = IntervalDisplay.from_figures(shares)
-    assert IntervalDisplay.from_figures(estimator.mean("wage")).names == ("all",)
-    np.testing.assert_allclose(display.intervals[""][:, 1:], shares.confidence_interval())
-    zero = display.ax_.lines[0]
-    assert list(zero.get_xdata()) == [0.0, 0.0]
-
-
 def test_several_series_stand_side_by_side(estimator):
     own = estimator.marginal("town")
     first, second = (own.estimate[k] for k in (0, 1))

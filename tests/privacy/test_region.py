@@ -179,27 +179,6 @@ def test_same_secret_adds_the_diagonal_alone(name):
     np.testing.assert_allclose(added[:, diagonal], expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", REGIONS)
-@pytest.mark.parametrize("radius", [0.0, 0.1, np.inf])
-def test_some_pairs_each_with_its_own_eps(name, radius):
-    """A pair is bounded as among all pairs, at its ε; shifts are what its violation calls for."""
-    joint, rng = table(20), np.random.default_rng(21)
-    rows, around = rows_of(20, joint, b=5), RenyiSet(2.0, radius)
-    every = privacy_region(joint, around, region=name)
-    chosen = np.array([0, 2, 3, 5])
-    compared = every.pairs[0][chosen], every.pairs[1][chosen]
-    some = privacy_region(joint, around, region=name, compared=compared)
-    eps = rng.choice([0.2, 1.0, 3.0], size=len(chosen))
-    found = some.worst(rows, eps)
-    bounds = worst_of(some, rows, eps)
-    assert np.isfinite(bounds).sum() == 5 * len(chosen)
-    for one, s, t in zip(eps, *compared, strict=True):
-        expected = worst_of(every, rows, one)[:, s, t]
-        np.testing.assert_allclose(bounds[:, s, t], expected, atol=1e-9 * np.exp(one))
-        np.testing.assert_array_equal(found.eps[(found.first == s) & (found.second == t)], one)
-    np.testing.assert_allclose(found.shifts, found.bound / np.expm1(found.eps), rtol=2e-9)
-
-
 @pytest.mark.parametrize(
     ("name", "alpha", "radius", "a2"),
     pairwise(REGIONS, [0.55, 1.0, 2.0, 3.0], [0.0, 0.1, np.inf], [2, 4]),

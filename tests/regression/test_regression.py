@@ -11,7 +11,6 @@ from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
-    Mechanism,
     SRRSanitizer,
     SurveyDesign,
 )
@@ -175,19 +174,6 @@ def test_only_fitted_estimates_have_regressions(sanitizer, people):
         logit("ill ~ age", FrequencyEstimator(sanitizer))
     with pytest.raises(TypeError, match="FrequencyEstimator or BlockEstimator, got DataFrame"):
         logit("ill ~ age", people)
-
-
-def test_coefficients_that_the_reports_do_not_determine_are_named(people):
-    table = people[["ill", "job"]]
-    whole = GRRSanitizer(eps=2.0, sensitive="ill").fit(table).mechanism_
-    reports = np.repeat([[0.75, 0.25], [0.25, 0.75]], 3, axis=1)  # tell S alone
-    whole_columns = whole.columns
-    mechanism = Mechanism.from_matrix(reports, whole.secrets, whole.values)
-    mechanism = mechanism.named(None, whole_columns)
-    estimator = FrequencyEstimator(mechanism).fit([0, 1], sample_weight=[6_000, 4_000])
-    with pytest.warns(UserWarning, match=r"coefficients of .*job\[T.b\].* are not identifiable"):
-        found = logit("ill ~ job", estimator)
-    assert np.isnan(found.params["job[T.b]"])
 
 
 def test_an_estimate_that_takes_columns_for_independent_does_not_determine_coefficients(people):

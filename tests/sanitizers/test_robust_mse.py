@@ -262,14 +262,8 @@ def test_hamming_counts_the_columns_that_differ():
     np.testing.assert_array_equal(found.mechanism_.weights, by_hand.mechanism_.weights)
 
 
-def words(value):
-    return value if isinstance(value, str) else None
-
-
-def wrong_table(value):
-    table = np.ones((3, 3))
-    table[1, 2] = value
-    return table
+NEGATIVE, MISSING = np.ones((2, 3, 3))
+NEGATIVE[1, 2], MISSING[1, 2] = -0.5, np.nan
 
 
 @pytest.mark.parametrize(
@@ -278,16 +272,12 @@ def wrong_table(value):
         ({"distance": "euclidean"}, "distance='euclidean' must be one of 'auto', 'squared'"),
         ({"distance": [0, 1, 2]}, r"or a table of numbers .*, got a list"),
         ({"distance": np.eye(2)}, r"shape \(2, 2\), but U has 3 values.*\(3, 3\)"),
-        ({"distance": wrong_table(-0.5)}, "non-negative, .* value 1 to value 2 is -0.5"),
-        ({"distance": wrong_table(np.nan)}, "finite .* value 1 to value 2 is nan"),
+        ({"distance": NEGATIVE}, "non-negative, .* value 1 to value 2 is -0.5"),
+        ({"distance": MISSING}, "finite .* value 1 to value 2 is nan"),
         ({"distance": lambda u, y: "far"}, r"distance\(0, 0\) must be a number, got 'far'"),
         ({"robust_utility": "yes"}, "robust_utility='yes' must be True or False"),
-        (
-            {"utility_uncertainty": LikelihoodRatioSet()},
-            "be a LikelihoodRatioSet.* marginal",
-        ),
+        ({"utility_uncertainty": LikelihoodRatioSet()}, "be a LikelihoodRatioSet.* marginal"),
     ],
-    ids=words,
 )
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(ValueError, match=message):

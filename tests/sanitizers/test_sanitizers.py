@@ -218,14 +218,3 @@ def test_fitted_attributes_describe_the_table_and_the_mechanism(cls, capsys):
         assert sanitizer.mutual_information_ == information <= sanitizer.solution_.bound + 1e-9
         assert sanitizer.normalized_mutual_information_ == pytest.approx(share)
         assert sanitizer.score(X) == pytest.approx(share)
-
-
-def test_weights_are_counts():
-    X, weights = frame_of("pandas"), np.arange(N_ROWS) % 4
-    weighted = fitted(IRSanitizer(sensitive="ill"), X, sample_weight=weights)
-    repeated = fitted(IRSanitizer(sensitive="ill"), X.loc[X.index.repeat(weights)])
-    np.testing.assert_array_equal(weighted.joint_.counts, repeated.joint_.counts)
-    np.testing.assert_array_equal(weighted.mechanism_.weights, repeated.mechanism_.weights)
-    assert weighted.score(X, sample_weight=weights) == pytest.approx(
-        repeated.score(X.loc[X.index.repeat(weights)])
-    )
