@@ -24,7 +24,8 @@
 #   make docs          the documentation site (make docs ARGS="-D plot_gallery=0": examples not run); with Node it asks
 #                      the site's search what people ask
 #   make nightly       all of these that check something, one after the other, whatever fails; says at the end which
-#                      passed. Many hours (make nightly PARTS="lint fuzz"; logs: build/nightly)
+#                      passed. Many hours (make nightly PARTS="lint fuzz"; logs: build/nightly). A part that has
+#                      not ended after eight hours (HOURS=8) has failed, so that the others still run
 #   make clean         remove all that was made
 PYTHON ?= python3
 VENV ?= .venv
@@ -145,11 +146,13 @@ docs: $(VENV)/.stamp-docs
 
 PARTS ?= lint test-package reproduce test-minimum test-3.11 test-3.12 test-3.13 test-3.14 test-engines \
   test-engines-minimum test-examples test-browser docs lives fuzz coverage mutants tables bench leaderboard
+HOURS ?= 8
+LIMIT := $(if $(shell command -v timeout),timeout $(HOURS)h)
 nightly:
 	@rm -rf build/nightly; mkdir -p build/nightly
 	@for part in $(PARTS); do \
 	  begun=$$(date +%s); \
-	  $(MAKE) $$part </dev/null >build/nightly/$$part.log 2>&1 && result=passed || result=FAILED; \
+	  $(LIMIT) $(MAKE) $$part </dev/null >build/nightly/$$part.log 2>&1 && result=passed || result=FAILED; \
 	  echo "$$result $$part ($$(($$(date +%s) - begun)) s)" | tee -a build/nightly/results.txt; \
 	done
 	@! grep FAILED build/nightly/results.txt
