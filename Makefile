@@ -1,7 +1,7 @@
 # Needs Python >= 3.11 and make. Everything else goes into $(VENV).
 #   make demo          the main job on real data
 #   make test          the tests              (make test ARGS="-k mechanism")
-#   make test-minimum  the tests on the oldest supported versions (Python 3.11)
+#   make test-minimum  the tests on the oldest supported versions (Python 3.11, or OLDEST_PYTHON=/path/to/one)
 #   make test-3.12     the demo and the tests on a Python of your choice, in an environment of its own
 #   make test-examples the tests of the examples: the survey on the web and the papers' experiments
 #   make test-browser  the tests that need Node (20 or newer) or a browser (Chromium)
@@ -35,7 +35,8 @@ WORKERS ?= 2
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
-MINIMUM := CONSTRAINTS=tests/minimum-constraints.txt $(if $(filter file,$(origin PYTHON)),PYTHON=python3.11)
+OLDEST_PYTHON ?= python3.11
+MINIMUM := CONSTRAINTS=tests/minimum-constraints.txt PYTHON=$(OLDEST_PYTHON)
 CANDIDATES := $(PYTHON) $(if $(filter python3,$(PYTHON)),python3.14 python3.13 python3.12 python3.11)
 
 # "stale" if the environment is absent, broken, was made in another folder, or has another Python than PYTHON asks for.
