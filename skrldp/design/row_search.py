@@ -46,9 +46,9 @@ _LAST_GAP = 0.1
 # Time reserved for the last mixture, in units of the mixture before. With half of it, mechanisms
 # of hundreds of cells have five times as many reports.
 _LAST_MIXTURES = 4.0
-# Number of initial rows of sets, at least one for each cell. With twice as many, 434 cells take a
-# tenth longer.
-_SETS = 200
+# Number of initial rows of closed forms, and of sets, but at least one for each cell. With twice as
+# many, 434 cells take a tenth longer.
+_ROWS_OF_A_KIND = 200
 # Decimals to which equal rows agree. At twice as many, rounding separates them.
 _SAME_DIGITS = 9
 
@@ -91,7 +91,8 @@ class RowSearch:
         # strictly positive mixture exists.
         self.n_starts = max(_ROWS, _ENTRIES // requirements.n_cells)
         self.master = criterion.master(requirements.shift(np.eye(requirements.n_cells)))
-        self._add(requirements.shift(np.concatenate(first)))
+        rows = np.concatenate(sorted(first, key=criterion.value, reverse=True))
+        self._add(requirements.shift(rows[: max(rows.shape[1], _ROWS_OF_A_KIND)]))
 
     def run(self) -> str:
         """Search, and return the status."""
@@ -107,11 +108,11 @@ class RowSearch:
         if self.requirements.any_pair:
             rows = self.requirements.shift(set_indicators(self.requirements))
             order = np.argsort(-self.master.reduced_costs(rows), kind="stable")
-            self._add(rows[order[: max(rows.shape[1], _SETS)]])
+            self._add(rows[order[: max(rows.shape[1], _ROWS_OF_A_KIND)]])
             weights = self._mix()
         for pricer in pricers(self.requirements, self.limits):
-            tol, first_round = max(self.tol, pricer.tol), self.rounds
-            while not self._gained_little(first_round, tol):
+            first_round = self.rounds
+            while not self._gained_little(pricer, first_round):
                 starts = self._in_use(weights) if self.rounds % 2 == 0 else self._new(weights)
                 self._price(pricer, starts, max(_END * self._gap, self.master.row_gap))
                 began = self.limits.elapsed
@@ -125,10 +126,11 @@ class RowSearch:
         self._price(pricer, self._in_use(weights), EQUAL)
         return "converged"
 
-    def _gained_little(self, first_round: int, tol: float) -> bool:
-        """Whether a pricer's last rounds had a relative gain below a tolerance."""
+    def _gained_little(self, pricer: Pricer, first_round: int) -> bool:
+        """Whether a pricer's last rounds had a relative gain below its tolerance."""
+        tol = max(self.tol, pricer.tol)
         window = math.ceil(-_ROUNDS_A_DECIMAL * math.log10(tol))
-        if min(self.promised[-_LAST_ROUNDS:]) > _PROMISED * tol:
+        if not pricer.tol and min(self.promised[-_LAST_ROUNDS:]) > _PROMISED * tol:
             window *= _PATIENCE
         if self.rounds - first_round < window:
             return False

@@ -370,6 +370,13 @@ class Region(ABC):
         """
         return replace(self, conditionals=conditionals, layout=None)
 
+    def grouped(self, groups: Floats) -> "Region":
+        """Return the region of groups of values.
+
+        Shapes: `groups` (a2, k): 1 if a value is in a group, otherwise 0.
+        """
+        return self.merged(self.conditionals @ groups)
+
     def cell_bounds(self) -> tuple[Floats, Floats]:
         """Smallest and largest probability of each value under each secret.
 
@@ -581,12 +588,14 @@ class BoxRegion(Region):
 
     def one_against_rest(self, value: int) -> "Region":
         """Return the region of two cells: the value, and all others; see :class:`Region`."""
-        rest = np.delete(np.arange(self.lower.shape[1]), value)
-        low = np.maximum(self.lower[:, value], 1.0 - self.upper[:, rest].sum(axis=1))
-        high = np.minimum(self.upper[:, value], 1.0 - self.lower[:, rest].sum(axis=1))
-        lower, upper = np.stack([low, 1.0 - high], axis=1), np.stack([high, 1.0 - low], axis=1)
-        probability = self.conditionals[:, value]
-        conditionals = np.stack([probability, 1.0 - probability], axis=1)
+        is_value = np.arange(self.lower.shape[1]) == value
+        return self.grouped(np.stack([is_value, ~is_value], axis=1).astype(float))
+
+    def grouped(self, groups: Floats) -> "Region":
+        """Return the bounds of the groups' sums; see :meth:`Region.grouped`."""
+        others, conditionals = 1.0 - groups, self.conditionals @ groups
+        lower = np.maximum(self.lower @ groups, 1.0 - self.upper @ others)
+        upper = np.minimum(self.upper @ groups, 1.0 - self.lower @ others)
         return replace(self, conditionals=conditionals, layout=None, lower=lower, upper=upper)
 
     def pull_in(self, first: Indices, second: Indices, conditionals: Floats) -> Floats:

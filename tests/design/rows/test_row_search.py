@@ -17,7 +17,7 @@ from skrldp.design.engine import solve
 from skrldp.design.limits import Limits, Workers
 from skrldp.design.mutual_information import Information
 from skrldp.design.path_blocks import path_blocks
-from skrldp.design.pricers import PathPricer, TwoLevelRows, pricers
+from skrldp.design.pricers import LevelRows, PathPricer, pricers
 from skrldp.design.row_search import RowSearch
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
@@ -154,7 +154,7 @@ def test_whole_records_are_told_as_well_as_by_all_sets_of_cells():
     assert criterion.value(matrix) == pytest.approx(best, rel=1e-3)
 
 
-# -- rows of two levels ---------------------------------------------------------------------------
+# -- rows of few levels ---------------------------------------------------------------------------
 
 
 COUNTS = np.random.default_rng(0).integers(20, 900, (4, 5))
@@ -172,39 +172,54 @@ def variance(joint):
     return Variance(joint.smoothed().ravel(), np.tile(np.eye(a2), (1, a1)))
 
 
+@pytest.mark.parametrize("n_levels", [2, 4])
 @pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
-def test_rows_are_private_and_have_two_levels(options):
+def test_rows_are_private_and_have_few_levels(options, n_levels):
     joint, requirements = required(**options)
     master = variance(joint).master(requirements.shift(np.eye(20)))
     master.solve()
-    found, _ = pricers(requirements, Limits())
-    rows = found.ascend(np.zeros((0, 20)), master, 1e-4, np.random.default_rng(1))
+    pricer = LevelRows(requirements, n_levels, Limits())
+    rows = pricer.ascend(np.zeros((0, 20)), master, 1e-4, np.random.default_rng(1))
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
-    elsewhere = np.broadcast_to(found.values[:, None, None] != np.arange(5), (len(rows), 4, 5))
-    others = rows.reshape(-1, 4, 5)[elsewhere].reshape(-1, 4, 4)
-    assert np.ptp(others, axis=2).max() < 1e-12
+    for value, row in zip(pricer.values, rows.reshape(-1, 4, 5), strict=True):
+        others = np.delete(row, value, axis=1).round(12)
+        assert np.unique(others, axis=1).shape[1] == n_levels - 1
     assert requirements.shifts(rows).max() < 0.05  # paths end near the boundary
     for value in range(5):
-        assert master.reduced_costs(rows[found.values == value]).max() > 0.0
+        assert master.reduced_costs(rows[pricer.values == value]).max() > 0.0
 
 
 @pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
-def test_each_row_goes_as_it_would_with_the_region_of_its_value_alone(options, monkeypatch):
+def test_each_row_goes_as_it_would_with_the_region_of_its_groups_alone(options, monkeypatch):
     monkeypatch.setattr(newton_system, "_ENTRIES", 300)  # so that rows are worked on in parts
     _, requirements = required(**options)
-    found = TwoLevelRows(requirements, Limits())
-    slopes = np.random.default_rng(2).normal(size=(len(found.values), 8))
+    rng = np.random.default_rng(2)
+    groups = np.eye(3)[rng.permuted(np.tile([0, 1, 1, 2, 2], (8, 1)), axis=1)]
+    slopes = rng.normal(size=(8, 12))
     slopes /= np.ptp(slopes, axis=1, keepdims=True)
-    together = RowPaths(slopes, found.blocks)
+    together = RowPaths(slopes, LevelRows(requirements, 3, Limits()).blocks(groups))
     for _ in range(8):
-        together.advance(np.full(len(slopes), 1e-3))
-    for value in range(5):
-        own = [replace(one, region=one.region.one_against_rest(value)) for one in requirements]
-        here = found.values == value
-        alone = RowPaths(slopes[here], path_blocks(Requirements(tuple(own))))
+        together.advance(np.full(8, 1e-3))
+    for row, of_row in enumerate(groups):
+        merged = (replace(one, region=one.region.grouped(of_row)) for one in requirements)
+        alone = RowPaths(slopes[[row]], path_blocks(Requirements(tuple(merged))))
         for _ in range(8):
-            alone.advance(np.full(len(alone.rows), 1e-3))
-        np.testing.assert_allclose(together.rows[here], alone.rows, rtol=1e-6)
+            alone.advance(np.array([1e-3]))
+        np.testing.assert_allclose(together.rows[row], alone.rows[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [*REGIONS, "simplex", "point"])
+def test_groups_of_values_need_what_their_rows_need(kind):
+    """Rows that are constant on groups are as private as their entries over the groups' region."""
+    region, groups = region_of(np.tile(EMPTY, 2), kind), np.eye(3)[[0, 1, 1, 2, 1, 2]]
+    entries = np.random.default_rng(0).random((10, 3, 3))
+    whole, few = (Requirements.of(each, 0.7) for each in (region, region.grouped(groups)))
+    shifts = whole.shifts((entries @ groups.T).reshape(10, -1))
+    of_groups = few.shifts(entries.reshape(10, -1))
+    if kind == "lower":  # bounds of the groups are tighter than the sums of bounds
+        assert np.all(of_groups <= shifts + 1e-9)
+    else:
+        np.testing.assert_allclose(of_groups, shifts, atol=1e-8)
 
 
 def test_they_are_for_secrets_that_are_compared_as_wholes():
