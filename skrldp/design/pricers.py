@@ -158,6 +158,7 @@ class LevelRows(Pricer):
 
     def blocks(self, groups: Floats) -> list[Block]:
         """Make the blocks of rows that distinguish groups of values, (b, a2, n_levels)."""
+
         def of_row(group: Floats) -> list[Block]:
             merged = (
                 replace(item, region=item.region.grouped(group)) for item in self.requirements
