@@ -1,16 +1,19 @@
 """The command line: what it writes is what the package computes, or nothing, with a message."""
 
 import csv
+import doctest
 import io
 import json
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import threading
 import tomllib
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -387,3 +390,38 @@ def test_the_command_starts_without_what_it_does_not_need(ready):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"skrldp {project['version']}\nUsage: skrldp")
     assert done.stdout.endswith("\nend\n")
+
+
+# --- The page ------------------------------------------------------------------------------------
+
+PAGE = ROOT / "docs" / "guide" / "command_line.md"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def output_of(command):
+    """Do one line of the example; return what it prints."""
+    printed = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    words = shlex.split(command)
+    assert words[0] == "skrldp"
+    with redirect_stdout(printed):
+        if "||" in words:
+            words = words[: words.index("||")]
+            print(f"exit code {main(words[1:])}")
+        else:
+            assert main(words[1:]) == 0
+    return printed.buffer.getvalue().decode()
+
+
+def test_the_example_of_the_page(folder):
+    blocks = re.findall(r"```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    done = 0
+    for step in (step for block in blocks for step in block.split("$ ")[1:]):
+        command, _, expected = step.partition("\n")
+        if command.startswith("cat "):
+            Path(command.removeprefix("cat ")).write_text(expected)
+            continue
+        found = output_of(command)
+        assert doctest.OutputChecker().check_output(expected, found, FLAGS), f"{command}\n{found}"
+        done += 1
+    assert done == 10
+    assert not [name for name in os.listdir(folder) if name.endswith(".part")]

@@ -99,18 +99,6 @@ def test_the_file_of_a_ledger_has_no_candidates(tmp_path):
     assert not any(person in file for person in table["person"][:100_000:1_000].to_pylist())
 
 
-def test_the_key_of_the_page_is_made_once(tmp_path):
-    """A second one, where the script runs again, would report everybody a second time."""
-    code = "".join(code for code, _ in blocks(FIRST, "python"))
-    lines = [line for line in code.splitlines() if '/ "skrldp.key").' in line]
-    names = {"secrets": secrets, "folder": tmp_path}
-    exec("\n".join(lines), names)
-    made = (tmp_path / "skrldp.key").read_text()
-    with pytest.raises(FileExistsError):
-        exec("\n".join(lines), names)
-    assert len(made) == 64 and (tmp_path / "skrldp.key").read_text() == made
-
-
 def test_every_recipe_is_run():
     with_code = {name for name, text in SECTIONS.items() if any(blocks(text, "python"))}
     assert with_code == {name for names in SCRIPTS.values() for name in names}

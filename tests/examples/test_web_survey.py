@@ -4,10 +4,8 @@ import dataclasses
 import datetime as dt
 import json
 import re
-import socket
 import sys
 from collections import Counter
-from contextlib import ExitStack, suppress
 
 import numpy as np
 import pytest
@@ -25,12 +23,9 @@ import design  # noqa: E402
 import people  # noqa: E402
 import promise  # noqa: E402
 import questions  # noqa: E402
-import received  # noqa: E402
 import results  # noqa: E402
 import server  # noqa: E402
-import simulate  # noqa: E402
-import store  # noqa: E402
-from survey_site import ID, TOKEN, count_reports, few_questions, invite_all, serving  # noqa: E402
+from survey_site import ID, TOKEN, count_reports, few_questions, invite_all  # noqa: E402
 
 from skrldp import certify, client  # noqa: E402
 from skrldp.claims_in_words import odds_in_words  # noqa: E402
@@ -201,44 +196,6 @@ def test_other_hosts_and_pages_are_refused(site, sent):
         assert site.post("/reports", json=sent, headers={"Origin": origin}).status_code < 300
 
 
-HEAD = b"POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-
-
-@pytest.mark.parametrize("start", [HEAD[:30], HEAD + b"Content-Length: 210\r\n\r\n{"])
-def test_slow_clients_are_not_waited_for(start, folder, sent, monkeypatch):
-    """Whatever they leave unsent: their connections end, and others are served meanwhile."""
-    monkeypatch.setattr(received, "MOST_SECONDS", 0.5)
-    monkeypatch.setattr(server, "MOST_SECONDS", 1.0)
-    monkeypatch.setattr(server, "MOST_CONNECTIONS", 20)
-    invite_all(folder, [TOKEN])
-    with serving(folder) as port, ExitStack() as slow:
-        lines = [
-            slow.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20.0))
-            for _ in range(60)
-        ]
-        for line in lines:
-            with suppress(OSError):  # of those that have ended because there were too many
-                line.sendall(start)
-        assert simulate.answer(f"http://127.0.0.1:{port}", _Always(sent), {}, TOKEN) == 201
-        answers = [_all_of(line) for line in lines]
-    statuses = {answer.split(b" ")[1] for answer in answers if answer}
-    assert statuses == ({b"408"} if start.endswith(b"{") else set())
-
-
-def _all_of(line):
-    """Everything that the server sends until it ends the connection."""
-    received = b""
-    with suppress(ConnectionError):
-        while more := line.recv(4096):
-            received += more
-    return received
-
-
-class _Always:
-    def __init__(self, sent):
-        self.digest, self.report = sent["digest"], lambda person: (sent["block"], sent["report"])
-
-
 def test_what_does_not_belong_together_is_refused(folder, site, sent):
     assert site.post("/reports", json=sent).status_code == 201
     text = (folder / "survey.json").read_text("utf-8")
@@ -256,38 +213,6 @@ def test_what_does_not_belong_together_is_refused(folder, site, sent):
     (folder / "survey.json").write_text(text.replace('"place"', '"region"'), "utf-8")
     with pytest.raises(ValueError, match="other columns"):
         server.create_app(folder)
-
-
-def add(site, several):
-    """Store reports, without a request for each."""
-    outcomes = site.app.state.store.add_many(store.Sent(*list(one.values())[1:]) for one in several)
-    assert set(outcomes) <= {store.Outcome.NEW}
-
-
-def test_results_come_in_steps(folder, many_sent, monkeypatch):
-    """No two of them differ by fewer reports than are needed, after a restart and the close too."""
-    invite_all(folder, [one["invitation"] for one in many_sent])
-
-    def said(n_reports, n_shown, closed=False):
-        """Add reports up to a number; at each of two servers that many are shown."""
-        with visited(folder) as site, visited(folder) as other:
-            add(site, many_sent[counted(site) : n_reports])
-            given = [each.get("/results.json").json() for each in (site, other)]
-            assert given[0] == given[1]
-            assert given[0]["reports"] == n_shown
-            assert site.get("/survey.json").json()["closed"] is closed
-            csv_status = site.get("/results.csv").status_code
-            assert csv_status == (404 if n_shown is None else 200)
-            return given[0]["questions"]
-
-    assert said(1, None) == said(NEEDED - 1, None) == []
-    first = said(NEEDED + 20, NEEDED + 20)
-    assert len(first) == 3
-    assert said(2 * NEEDED + 19, NEEDED + 20) == first
-    assert said(2 * NEEDED + 20, 2 * NEEDED + 20) != first
-    last = said(3 * NEEDED + 19, 2 * NEEDED + 20)
-    monkeypatch.setattr(server, "now", lambda: dt.datetime.now(dt.UTC) + dt.timedelta(days=2))
-    assert said(3 * NEEDED + 19, 2 * NEEDED + 20, closed=True) == last
 
 
 def test_after_the_closing_date_nothing_is_taken(site, sent, monkeypatch):
