@@ -309,7 +309,7 @@ function checkPublic(it, height, width, cut) {
   if (records !== undefined) checkIntegers([records], "records");
   if (size !== undefined && typeof size !== "number") malformed(`size must be a decimal number, got ${show(size)}`);
   const isAlone = records === undefined && size !== undefined;
-  if (isAlone) malformed("the size of a survey stands beside its number of records");
+  if (isAlone) malformed("the size of a survey requires its number of records");
   const isPositive = (records === undefined || isMany(records)) && (size === undefined || size > 0);
   if (!isPositive) malformed("a survey's numbers of records must be positive");
   if (numbers === undefined) return;

@@ -1,4 +1,4 @@
-"""What is promised: claims about a mechanism, in numbers and in JSON.
+"""Claims: the promises about a mechanism, in numbers and in JSON.
 
 A claim bounds what reports about a person reveal about the secret, to an observer, for the
 distributions around a public table. :func:`skrldp.certificate.prove` makes the claims of a
@@ -89,7 +89,7 @@ class BoxBounds:
 
     @staticmethod
     def from_json(fields: dict[str, Any]) -> BoxBounds:
-        """Read what :meth:`to_json` returned, strictly."""
+        """Read the output of :meth:`to_json` strictly."""
         for entry in fields["reports"]:
             check_object(entry, ("mechanism", "counts"), (), "each of reports")
         reports = tuple((entry["mechanism"], entry["counts"]) for entry in fields["reports"])
@@ -231,7 +231,7 @@ class Around:
 
     @staticmethod
     def from_json(fields: Any, where: str) -> Around:
-        """Read what :meth:`to_json` returned, strictly."""
+        """Read the output of :meth:`to_json` strictly."""
         if fields == "all":
             return EVERYTHING
         kind = fields.get("set") if isinstance(fields, dict) else None
@@ -633,7 +633,7 @@ class Claims:
 
     @staticmethod
     def from_json(fields: Any, columns: Sequence[tuple[Any, bool]]) -> Claims:
-        """Read what :meth:`to_json` returned for these columns, strictly.
+        """Read the output of :meth:`to_json` for these columns strictly.
 
         Raises ValueError if it does not follow the format exactly, or a number is impossible.
         """

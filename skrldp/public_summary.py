@@ -98,7 +98,7 @@ class PublicSummary(ReadOnly):
         if not (n is None or 0 < n <= MOST_RECORDS) or not (size is None or 0.0 < size < np.inf):
             raise ValueError("a survey's numbers of records must be positive.")
         if n is None and size is not None:
-            raise ValueError("the size of a survey stands beside its number of records.")
+            raise ValueError("the size of a survey requires its number of records.")
 
     @property
     def n(self) -> int:

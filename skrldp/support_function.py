@@ -68,9 +68,9 @@ _NO_GAP = 1e-14
 # Replaces a slack of zero, relative to the range of q: small enough that its inverse square root
 # outweighs any cell, and large enough for finite powers.
 FLOOR = 1e-25
-# Relative: by so much what a budget allows is moved outwards, so that where a conditional becomes
-# free, which takes a logarithm to infinity, and where a part of a budget is taken off the whole,
-# rounding errs on the safe side. Twice as much would widen balls by some 1e-15.
+# Relative amount by which budgets are enlarged, so that rounding errs on the safe side where a
+# conditional becomes unrestricted, at which a logarithm is infinite, and where a part of a budget
+# is subtracted from the whole. Twice as much would widen balls by about 1e-15.
 _OUTWARDS = 16.0 * np.finfo(float).eps
 _LARGE = 30.0  # exponents above it, exp(30) = 1e13, are shifted by the largest
 

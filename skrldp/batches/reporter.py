@@ -180,7 +180,7 @@ class Reporter(SetOnce):
         cells = self._reader.cells(records, self._draws(ids))
         return [self._keyed().sample(self.mechanism.form.sampler, cells, ids)]
 
-    # -- what all do ------------------------------------------------------------------------------
+    # -- methods of all reporters -----------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:

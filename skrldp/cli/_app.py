@@ -60,9 +60,9 @@ def _main(
     Design a mechanism from a public table, report private records with it, and estimate from the
     reports. Tables are CSV, Parquet or Arrow files.
 
-    Exit codes: 0 all is well; 1 a check failed: something is not proved, or a digest differs; 2
-    wrong usage or bad input; 130 interrupted. After an error nothing has been written, and files
-    that exist are never replaced.
+    Exit codes: 0 success; 1 a check failed, because something is not proved or a digest differs; 2
+    wrong usage or bad input; 130 interrupted. After an error, nothing has been written. Existing
+    files are never replaced.
     """
 
 

@@ -134,12 +134,12 @@ def design(
 ) -> None:
     """Design a mechanism from a public table.
 
-    Writes the mechanism, all that is needed to report, and prints its privacy report: what is
-    proven, and what is not promised. For a table of many columns, --blocks writes a manifest of
-    mechanisms, which inspect, report and estimate take like a mechanism. The exit code is 1 if the
-    mechanism cannot be proved private; nothing is written then.
+    Writes the mechanism, which is sufficient for reporting, and prints its privacy report: the
+    proved guarantees and their limits. For a table of many columns, --blocks writes a manifest of
+    mechanisms, which inspect, report and estimate accept like a mechanism. The exit code is 1 if
+    the mechanism cannot be proved private; nothing is written then.
 
-    A public table that is a survey, with weights or clusters, needs Python: SurveyDesign.
+    A public table from a survey, with weights or clusters, needs Python: SurveyDesign.
     """
     names = [name for name in (output, witness, public_counts) if name is not None]
     if len(set(names)) < len(names):
@@ -248,7 +248,7 @@ def _blocks(texts: Sequence[str]) -> str | list[list[str]]:
 
 
 def _records(number: str | None) -> int | str | None:
-    """Read a number of records; the sanitizer rejects what is not a number."""
+    """Read a number of records; the sanitizer rejects other values."""
     return int(number) if number is not None and number.isdecimal() else number
 
 

@@ -46,9 +46,9 @@ def estimate(
     """Estimate how frequent values are among the records, from their reports.
 
     Writes a row for each combination of values: its share, standard error and confidence interval.
-    The interval alone is there where the reports do not determine a share; the error is empty, too,
-    where too few of them decide it. Of a manifest, the reports of all blocks are combined; name
-    columns of one block.
+    If the reports do not determine a share, only the interval is written. The error is also empty
+    if too few reports determine the share. For a manifest, the reports of all blocks are combined;
+    name columns of a single block.
     """
     loaded = read_true_mechanism(mechanism)
     named = [name for name, _ in columns_of(loaded)]

@@ -30,13 +30,13 @@ def inspect(
     ] = None,
     json: o.Json = False,
 ) -> int:
-    """Show what a mechanism, or a manifest of several, protects and claims; or what a ledger holds.
+    """Show what a mechanism or a manifest protects and claims, or what a ledger contains.
 
-    Prints what it was designed for, what its maker claims to have proven, and the bounds that
-    follow from the mechanism alone, which are proved here. The exit code is 1 if it has another
-    digest than --digest, or leaks more than it claims at its own public counts. Of a ledger: its
-    designs, how many people reported in each epoch, and how much all reports about a person may
-    leak together.
+    Prints the protected columns, the claims of its maker, and the bounds that follow from the
+    mechanism alone, which are proved here. The exit code is 1 if its digest differs from --digest,
+    or if it leaks more than it claims at its own public counts. For a ledger, prints its designs,
+    the number of reports in each epoch, and a bound on the joint leakage of all reports about a
+    person.
     """
     if is_ledger(mechanism):
         with opened_ledger(mechanism, WAIT, read_only=True) as ledger:

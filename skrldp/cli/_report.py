@@ -35,12 +35,12 @@ _BYTES = 32
 
 
 def key(file: Annotated[str, o.argument("FILE", "The new file.")]) -> None:
-    """Make a secret key for reports that stay the same.
+    """Make a secret key for repeatable reports.
 
-    Writes 32 random bytes in hexadecimal into a new file that its owner alone may read, and prints
-    16 digits by which the key is known, for report --key-check. Whoever has the key can undo the
-    randomness of the reports; the digits reveal nothing. Keep the key where the records are, and as
-    long as the reports are to stay the same.
+    Writes 32 random bytes in hexadecimal to a new file that only its owner may read, and prints 16
+    digits that identify the key, for report --key-check. Whoever has the key can undo the
+    randomness of the reports, but the digits reveal nothing. Store the key where the records are,
+    and keep it as long as the reports must stay the same.
     """
     if file == STANDARD:
         raise CommandError("a key is not written to standard output; pass the name of a file.")
@@ -117,15 +117,15 @@ def report(
 ) -> None:
     """Report private records.
 
-    Writes a column "report" with an integer for each record, in the records' order: what may
-    leave in their place. All records are reported or none. Of a manifest, there is a column
-    "block", too: which block of columns the report is about. Both leave together.
+    Writes a column "report" with an integer for each record, in the records' order. The reports may
+    leave in place of the records. All records are reported or none. For a manifest, a column
+    "block" states which block of columns the report is about; both leave together.
 
-    Without a key every run draws again, so a second run is a second report about each person, and
-    two reports reveal more than one, as inspect shows. With --id and a key the reports are the
-    same in every run, as long as key, mechanism and record are. With a ledger, too, people report
-    at most K times whatever changes: a first report is repeated, and those who have no report left
-    are left out.
+    Without a key, every run draws new reports. A second run is therefore a second report about each
+    person, and two reports reveal more than one, as inspect shows. With --id and a key, the reports
+    are the same in every run, as long as key, mechanism and record are the same. With --ledger as
+    well, people report at most K times, whatever changes: a first report is repeated, and people
+    without reports left are omitted.
     """
     import pyarrow as pa
 

@@ -58,10 +58,10 @@ def verify(
 ) -> int:
     """Verify that a mechanism is as private as it claims.
 
-    From the public table, the bounds are proved again, for the set of distributions that the
-    mechanism states, fitted to this table. With --witness the proof of somebody else is checked, in
-    integers and without trust in who made it: against --public-counts, or the public table.
-    With --pilot, bounds are computed again from the counts of private reports that the mechanism
+    With the public table, the bounds are proved again, for the set of distributions that the
+    mechanism states, fitted to this table. With --witness, a proof from elsewhere is checked in
+    integer arithmetic against --public-counts or the public table, without trust in its author.
+    With --pilot, bounds are recomputed from the counts of private reports that the mechanism
     states.
     The exit code is 1 if the claim is not shown.
     """

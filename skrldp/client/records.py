@@ -96,7 +96,7 @@ class RecordReader:
         return combine(secrets, members[-1], self._shape)
 
     def _members(self, records: Any, draws: Draws | None) -> list[NDArray[Any]]:
-        """Find the members of each part; refuse what is unknown in any column."""
+        """Find the members of each part; reject unknown values in any column."""
         columns = self._columns(records)
         return [
             part.indices([columns[index] for index in part.places], draws) for part in self._parts

@@ -141,7 +141,7 @@ class ValuesForm(Form):
 
     @property
     def observe(self) -> str:
-        """What the mechanism sees of a person: "nonsensitive", U alone."""
+        """What the mechanism observes of a record: "nonsensitive", that is, only U."""
         return "nonsensitive"
 
     @property

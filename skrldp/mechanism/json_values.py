@@ -412,7 +412,7 @@ def numbers_as_json(numbers: Numbers | None) -> Any:
 
 
 def numbers_from_json(entry: Any) -> Numbers | None:
-    """Read what :func:`numbers_as_json` wrote."""
+    """Read the output of :func:`numbers_as_json`."""
     if entry is None:
         return None
     if not isinstance(entry, dict):

@@ -412,7 +412,7 @@ class Manifest(BlockColumns):
         values : sequence of integer arrays of shape (n,)
             Codes of the categories of each column of U, in the order of `columns`.
         random_state : None, int, numpy Generator, RandomState or RandomStream
-            As in :meth:`Mechanism.sample`; a stream goes on where it is.
+            As in :meth:`Mechanism.sample`; a stream continues from its current position.
 
         Returns
         -------
@@ -494,7 +494,7 @@ class Manifest(BlockColumns):
 
     @staticmethod
     def from_json(text: str | bytes) -> "Manifest":
-        """Read what :meth:`to_json` wrote.
+        """Read the output of :meth:`to_json`.
 
         Parameters
         ----------

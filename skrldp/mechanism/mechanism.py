@@ -169,7 +169,7 @@ class Mechanism:
 
     @property
     def observe(self) -> str:
-        """What the mechanism sees of a person: "all", or "nonsensitive", U alone."""
+        """What the mechanism observes of a record: "all", or "nonsensitive" for U alone."""
         return self.form.observe
 
     @property
@@ -184,7 +184,7 @@ class Mechanism:
 
     @property
     def numbers_by_name(self) -> dict[Any, Numbers]:
-        """The bins or knots of each column that has some."""
+        """The bins or knots of each column that has them."""
         stated = zip(self.columns, self.numbers or (), strict=False)
         return {name: numbers for (name, _), numbers in stated if numbers is not None}
 
@@ -207,7 +207,7 @@ class Mechanism:
         ----------
         codes : integer array of shape (n,)
             Cell codes ``s * a2 + u``; uint8 and uint16 are fastest. If `observe` is "nonsensitive",
-            they may be the codes of the values of U instead, since s does not matter.
+            they may be the codes of the values of U instead, because s does not matter.
         random_state : None, int, numpy Generator, RandomState or RandomStream
             None takes entropy from the operating system. An int makes the reports repeatable,
             for tests: whoever knows it can remove the noise, so there is no privacy. A stream
@@ -394,7 +394,7 @@ class Mechanism:
 
     @staticmethod
     def from_json(text: str | bytes) -> "Mechanism":
-        """Read what :meth:`to_json` wrote.
+        """Read the output of :meth:`to_json`.
 
         Parameters
         ----------

@@ -313,7 +313,7 @@ class BoxSet(FittedSet):
         return replace(self, lower=self.lower[cells], upper=self.upper[cells])
 
     def centred(self, joint: JointDistribution) -> JointDistribution:
-        """Pull the conditionals of an estimate between the bounds, as counts are integers."""
+        """Pull the conditionals of an estimate inside the bounds, keeping integer counts."""
         inner, scale = self.box.pulled_in(joint.conditionals, margin=_MARGIN), joint.counts.sum()
         while True:
             counts = np.rint(scale * np.maximum(joint.marginal, UNSEEN)[:, None] * inner)

@@ -620,7 +620,7 @@ class ConditionalsSet(FittedSet):
         return self.single * n, self.pair * n
 
 
-# --- How far an asymptotic set is from its promise, where cells are rare --------------------------
+# --- How often an asymptotic set misses if cells are rare -----------------------------------------
 
 
 # An asymptotic set needs no simulation if each cell has this many records.

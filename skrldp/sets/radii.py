@@ -119,8 +119,8 @@ MOST_VALUES = 1_000_000
 # `budgets_up_to` tries every number of values up to this one, and then increases by this share.
 _EVERY, _STEP = 40, 0.04
 
-# Candidate ratios single / pair. At 1 the bound on single secrets is redundant, at 1/2 the bound on
-# pairs.
+# Candidate ratios single / pair. At 1, the bound on single secrets is redundant, and at 1/2 the
+# bound on pairs.
 _RATIOS = np.linspace(0.5, 1.0, 11)
 # Cells of the sums that approximate integrals: to compare ratios, and for the result.
 _ROUGH, _FINE = 50, 1000

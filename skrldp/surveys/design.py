@@ -223,7 +223,7 @@ _SINGLETONS = {None: "error", "center": "center", "skip": "certainty"}
 
 
 def design_of_svy(sample: Any) -> dict[str, Any]:
-    """Return the parameters of a `SurveyDesign`; see there."""
+    """Return the parameters of an equivalent `SurveyDesign`; see :meth:`SurveyDesign.from_svy`."""
     design = getattr(sample, "design", None)
     if design is None or not hasattr(design, "wgt"):
         raise TypeError(f"Expected a svy.Sample with a design, got {type(sample).__name__}.")

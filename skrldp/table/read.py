@@ -227,7 +227,7 @@ class Table:
     def of_columns(self, positions: Sequence[int]) -> Table:
         """Return a table of some columns, with what was learned of them.
 
-        Names that are numbers are positions, and so they are renumbered.
+        Names that are numbers are positions, so they are renumbered.
         """
         names: Any = [self.names[position] for position in positions]
         if all(map(is_whole, names)):
