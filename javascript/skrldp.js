@@ -14,7 +14,7 @@ const HALF_PAIR = /\p{Surrogate}/u; // a lone surrogate, which is not valid text
 /** Load a mechanism or a manifest that reports records; `skrldp.d.ts` describes the options. */
 export async function load(text, options = {}) {
   checkKeys(options, [], ["permanentKey", "digest"], "the options of load", fail);
-  if (typeof text !== "string" && !isOctets(text)) fail("a mechanism is a string or a Uint8Array.", TypeError);
+  if (typeof text !== "string" && !isOctets(text)) fail("a mechanism must be a string or a Uint8Array.", TypeError);
   const { crypto, crypto: { subtle, getRandomValues } = {} } = globalThis;
   if (!subtle || !getRandomValues) fail("WebCrypto is missing: browsers offer it only to pages served over HTTPS.");
   const [isPermanent, secret] = ["permanentKey" in options, options.permanentKey];
@@ -724,8 +724,8 @@ function memberReader(columns, isSecret, members, others) {
   };
 }
 const NOT_TOGETHER = "the mechanism knows each value, but not together";
-const NO_CATEGORY = "holds a value that cannot be a category: these are strings, numbers, booleans, dates or missing";
-const ROUNDED = "numbers of 2^53 or more may be rounded, and its categories are such integers; pass a BigInt";
+const NO_CATEGORY = "contains a value that is not a string, a number, a boolean, a date or missing";
+const ROUNDED = "numbers of 2^53 or more may be rounded, but its categories are integers of this size; pass a BigInt";
 const isLarge = (number) => Math.abs(number) >= 2 ** 53 && isFinite(number);
 /** Ways in which strings differ that people regard as equal. */
 const WAYS = [
