@@ -506,8 +506,7 @@ def _groups(box: _BlackBox, claim: Claim, generator: np.random.Generator) -> lis
             groups += [_Group(known, s, table[s] / mass[s]) for s in secrets]
     if not groups:
         raise ValueError(
-            "the distribution gives mass to one secret only, so there is no pair of secrets to "
-            "compare."
+            "only one secret has positive probability, so there is no pair of secrets to compare."
         )
     return groups
 

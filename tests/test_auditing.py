@@ -538,7 +538,7 @@ def test_nothing_to_audit(candidate, said):
             response,
             JointDistribution([[1, 2, 3], [0, 0, 0]], (0, 1), (0, 1, 2)),
             ValueError,
-            "one secret only",
+            "only one secret",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
         if not isinstance(template, BaseSanitizer):
             kind = template.__name__ if isinstance(template, type) else type(template).__name__
             raise TypeError(
-                "a sanitizer such as PolyOptSanitizer() is needed, or a dict of name to sanitizer, "
+                "Expected a sanitizer such as PolyOptSanitizer(), or a dict of name to sanitizer, "
                 f"got {kind}. Copies of it are fitted, so it must not be frozen or in a pipeline."
             )
     return templates
@@ -139,8 +139,8 @@ def utility_of(templates: Mapping[str, Any]) -> Utility:
     for name, distance in zip(by_distance[1:], rest, strict=True):
         if not (distance is first or np.array_equal(distance, first)):
             raise ValueError(
-                f"{by_distance[0]!r} and {name!r} have different distances, so their figures "
-                "cannot be compared: draw them in two displays."
+                f"{by_distance[0]!r} and {name!r} have different distances, so their values cannot "
+                "be compared: draw them in two displays."
             )
     return DISTORTION
 

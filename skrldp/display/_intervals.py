@@ -196,7 +196,7 @@ def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], F
     """Return the estimated quantity, the columns' names, and estimates with intervals by label."""
     if not isinstance(figures, Estimates):
         raise TypeError(
-            "estimates are needed, such as estimator.marginal(column) or estimator.mean(column, "
+            "Expected estimates such as estimator.marginal(column) or estimator.mean(column, "
             f"by=...), got {type(figures).__name__}."
         )
     rows = np.column_stack([figures.estimate, figures.confidence_interval(level)])

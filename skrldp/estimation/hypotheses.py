@@ -527,7 +527,7 @@ def warn_of_contradiction(
         of = f"the block ({', '.join(map(repr, block))})" if block else "this mechanism"
         warnings.warn(
             f"no distribution of records explains these {counts.sum():,.0f} reports of {of}. Fit "
-            "what this mechanism sent, each person once: no raw records, no other reports.",
+            "only reports of this mechanism, one for each person, and no raw records.",
             stacklevel=4 if block else 3,
         )
 

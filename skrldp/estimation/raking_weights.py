@@ -139,7 +139,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         if strength != "auto" and not (is_finite(strength) and float(strength) > 0):
             raise ValueError(f"strength={strength!r} must be a positive number, or 'auto'.")
         if not is_whole(self.random_state):
-            raise ValueError("random_state must be an integer: weights are to be repeatable.")
+            raise ValueError("random_state must be an integer, so that weights are repeatable.")
         design = BlockDesign.read(self.mechanism)
         records = _Records.of(self.public, design, self.mechanism)
         counts = count_blocks(Y, sample_weight, design.manifest)

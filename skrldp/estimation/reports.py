@@ -34,13 +34,14 @@ ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
 # Remedy for weights that are not counts.
 _WEIGHTED = (
-    "where those who report have survey weights, give FrequencyEstimator(survey=) their columns"
+    "if the people who report have survey weights, pass their columns to "
+    "FrequencyEstimator(survey=)"
 )
 _MOST_ROWS = 1_000_000  # maximum number of distinct rows of reports and groups that engines fetch
 _ONES, _ROWS = "a single 1 among zeros", "a combination of categories that it writes"
 _LOST = (
     "Several symbols may be written as the same cell (encode='cells'), and the mechanism alone "
-    "does not say which: pass the fitted sanitizer in its place."
+    "does not determine which: pass the fitted sanitizer instead."
 )
 
 # -- the mechanism --------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def _form_of(table: Table, source: Source) -> str:
                 return matches[0]
     if width > 1 and "report" in table.names:
         raise ValueError(
-            f"Y has the columns {listed(table.names)}: fit the reports alone, Y[['report']]."
+            f"Y has the columns {listed(table.names)}: fit only the reports, Y[['report']]."
         )
     if width == 1 and source.is_numbered and "cells" in fits:
         fits.remove("cells")
@@ -197,8 +198,8 @@ def _numbers_or_values(table: Table, source: Source) -> str:
         value = column.categories[row]
         if value in range(len(rows)) and value != symbol:
             raise ValueError(
-                "the reports may be meant as any of ['symbol', 'cells']: "
-                f"{value!r} is the value of report {symbol} and the number of another. Say "
+                f"the reports could be read as any of ['symbol', 'cells'], because {value!r} is "
+                f"the value of report {symbol} and the number of a different one. Pass "
                 "encode='symbol' or encode='cells'."
             )
     _, unknown = encode_column(table, 0, column)

@@ -135,7 +135,7 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     """
     formulaic = _formulaic()
     if not isinstance(formula, str):
-        raise TypeError(f"formula must be a text such as 'y ~ x', got {type(formula).__name__}.")
+        raise TypeError(f"formula must be a string such as 'y ~ x', got {type(formula).__name__}.")
     with _refused(formula, "cannot be read"):
         terms = read_terms(formula)
         parsed = formulaic.Formula(terms.formula)

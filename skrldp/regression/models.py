@@ -104,8 +104,7 @@ def solve(
     if endless.any():
         raise ValueError(
             "separation: the estimated records are fitted best by infinite coefficients of "
-            f"{_listed(np.array(names)[endless])}. Leave them out, or join categories with few "
-            "records."
+            f"{_listed(np.array(names)[endless])}. Omit them, or merge categories with few records."
         )
     scales = np.tile(scale, n_outcomes)
     return solution / scale[:, None], np.linalg.inv(information) / np.outer(scales, scales)
@@ -133,8 +132,8 @@ def _check_collinear(regressors: Floats, weights: Floats, names: Sequence[str]) 
     if dependent:
         raise ValueError(
             f"the columns are collinear: {_listed([names[k] for k in dependent])} follows from the "
-            "others, or is 0 in every record that the reports suggest. Leave it out, or "
-            "merge its category with another one."
+            "others, or is 0 in every record that the reports suggest. Omit it, or merge its "
+            "category with a different one."
         )
 
 
@@ -519,11 +518,11 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
     outcomes = regression.outcomes[seen]
     if (outcomes == outcomes[0]).all():
         raise ValueError(
-            f"formula {formula!r}: the response is the same in all records that the reports let "
-            "expect, so there is nothing to explain."
+            f"formula {formula!r}: the response is the same in all estimated records, so there is "
+            "nothing to explain."
         )
     if set(names).intersection(responses):
-        raise ValueError(f"formula {formula!r}: the response stands on the right side too.")
+        raise ValueError(f"formula {formula!r}: the response is also on the right side.")
     _check_collinear(regression.regressors[seen], weights[seen], names)
     coefficients, influence = _solution(regression, family, weights)
     covariance, known = regression.cells.covariance(influence / shares.sum())

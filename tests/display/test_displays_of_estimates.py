@@ -197,5 +197,5 @@ def test_what_cannot_be_drawn_is_refused(estimator):
             IntervalDisplay(intervals, names)
     with pytest.raises(ValueError, match="nothing to draw"):
         IntervalDisplay.from_figures({})
-    with pytest.raises(TypeError, match=r"estimates are needed.*got float"):
+    with pytest.raises(TypeError, match=r"Expected estimates.*got float"):
         IntervalDisplay.from_figures(estimator.mean("wage").estimate[0])

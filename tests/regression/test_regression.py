@@ -154,7 +154,7 @@ def test_the_covariance_is_that_of_the_coefficients_derivatives_by_the_reports(s
         (logit, "ill ~ age + C(ill)", "separation: .*ill"),
         (logit, "job ~ age", "two categories"),
         (poisson, "I(age - 3) ~ ill", "must not be negative"),
-        (mnlogit, "I(age * 0) ~ ill", "the response is the same in all records"),
+        (mnlogit, "I(age * 0) ~ ill", "the response is the same in all estimated"),
         (ols, "age ~ my col", r"cannot be read: Missing operator between .* between backticks"),
         (logit, "ill ~ bs(age, df=3)", r"bs\(\) needs the records.*maximum\(x - 40, 0\)"),
         (ols, "log(children) ~ job", "no finite value where children=0, job=a"),

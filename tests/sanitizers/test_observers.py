@@ -157,7 +157,7 @@ def test_an_unknown_value_is_refused():
             found.transform(X)
     with pytest.raises(ValueError, match="unseen in fit"):
         found.score([["any", 1]])  # H(X) needs S: the table has it, so it must be known
-    with pytest.raises(ValueError, match="unknown value of U have no cell"):
+    with pytest.raises(ValueError, match="unknown value of U do not belong"):
         Codes(np.zeros(2, dtype=int), np.array([0, -1])).cells(3)
 
 
