@@ -41,8 +41,11 @@ RUN_ELSEWHERE = {
 }
 # Pages that show the eps or the information of designs; on others these end after a few iterations.
 OPTIMAL = {
-    *("docs/a_optimal.md", "docs/start.md"),
-    *(f"docs/guide/{name}.md" for name in ("audit", "certificates", "officer", "promise")),
+    "docs/start.md",
+    *(
+        f"docs/guide/{name}.md"
+        for name in ("audit", "certificates", "officer", "planning", "promise")
+    ),
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
