@@ -111,6 +111,13 @@ def test_unknown_secrets_are_always_refused():
         assert "maybe" not in str(caught.value)
 
 
+def test_columns_of_other_names_or_in_another_order_are_refused():
+    codec = learn_codec(SURVEY[["s", "a"]])
+    for X in (SURVEY[["a", "s"]], SURVEY[["s", "a"]].rename(columns={"a": "z"})):
+        with pytest.raises(ValueError, match=r"order|unseen at fit time:\n- z"):
+            codec.encode(X)
+
+
 def test_unknown_combinations():
     codec = learn_codec(SURVEY, sensitive=["s", "t"])
     new_value = pd.DataFrame({"a": ["x"], "s": ["y"], "t": [1], "b": [2]})

@@ -118,6 +118,9 @@ def test_declared_columns_take_what_they_lack_as_other():
         learn(X, categories={"s": [0]}, grouping=open_to_all)
     with pytest.raises(ValueError, match="column 's' has a value unseen"):
         codec.encode(X.assign(s=5), unknown="other")
+    listed = learn(X, categories={"s": [0, 1, OTHER]}, grouping=open_to_all)[0]
+    with pytest.raises(ValueError, match="column 's' has a value unseen"):
+        listed.encode(X.assign(s=5), unknown="other")
     rare = X.assign(s=[0, 0, 0, 1, 1, 2])
     assert learn(rare, grouping=Grouping(3, unknown=True))[0].secrets == (0, 1, 2)
 
