@@ -252,6 +252,7 @@ def test_bad_batches(columns, message):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
+        ({"id": "ill"}, ValueError, "the column 'ill' is reported by the mechanism"),
         ({"keep": ["size"]}, ValueError, "the column 'size' is reported by the mechanism"),
         ({"keep": ["ill"]}, ValueError, "must not also leave"),
         ({"keep": ["report"]}, ValueError, "different names"),
