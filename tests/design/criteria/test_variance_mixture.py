@@ -98,7 +98,7 @@ def test_the_weights_take_no_more_than_their_time():
     mixture = Variance(np.full(3, 1 / 3), np.eye(3)).master(
         np.concatenate([np.eye(3), [[0.2, 0.3, 0.5]]])
     )
-    with pytest.raises(TimeoutError, match="the weights of 4 rows is used up"):
+    with pytest.raises(TimeoutError, match=r"time limit .*4 rows"):
         mixture.solve(0.0)
     assert mixture.solve(60.0).value == pytest.approx(-2 / 3, rel=1e-6)
 
