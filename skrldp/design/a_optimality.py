@@ -1,13 +1,13 @@
 r"""The criterion of A-optimality: the sum of the variances of given estimates.
 
 Let π be the distribution of X and q a mechanism. The maximum-likelihood estimate of π from n
-reports has, for large n, the covariance :math:`(M^{-1} - \pi \pi^T) / n` with the *information
-matrix* :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)`: the constraint that probabilities sum to 1
-takes away the second term, since :math:`M \pi = 1`. Linear functions C of π have the sum of
-variances :math:`\operatorname{tr} C M^{-1} C^T - |C\pi|^2`, over n. M is linear in the weights of
-rows and the trace is convex in M, so a design with the smallest sum is an *A-optimal design* over
-private rows. A row v has the price :math:`v^T G v / (v \cdot \pi)` with :math:`G = M^{-1} C^T C
-M^{-1}`.
+reports has, for large n, the covariance :math:`(M^{-1} - \pi \pi^T) / n`, with the *information
+matrix* :math:`M = \sum_y q_y q_y^T / (q_y \cdot \pi)`: the second term is the reduction due to the
+constraint that probabilities sum to 1, since :math:`M \pi = 1`. The variances of estimates of
+linear functions C of π sum to :math:`\operatorname{tr} C M^{-1} C^T - |C\pi|^2`, divided by n. M is
+linear in the weights of rows and the trace is convex in M, so a design with the smallest sum is an
+*A-optimal design* over private rows. The price of a row v is :math:`v^T G v / (v \cdot \pi)`, with
+:math:`G = M^{-1} C^T C M^{-1}`.
 
 Reports that are nearly equal are merged, and the best mixture of given rows is found by a
 primal-dual interior-point method.
@@ -34,25 +34,26 @@ from skrldp.privacy.requirements import Requirements
 
 
 # Minimum centring parameter near the requested gap, where the point should be on the central path,
-# because later mixtures begin there. It also applies to steps this short, which are not corrected;
-# far from the gap, the minimum is its cube. Twice as much takes more steps.
+# because later mixtures start there. It also applies to steps of at most this length, which are not
+# corrected. Otherwise, the minimum is its cube. Doubling it takes more steps.
 _CENTRING = 0.1
-# A mixture begins with the previous weights, with this share of all weight and of the mean price
-# spread evenly. Half or three times as much takes as many steps.
+# A mixture starts from the previous weights, with this share of the total weight and of the mean
+# price spread evenly. Half or three times this share takes as many steps.
 _SPREAD = 0.1
-# Share of the previous prices and duals in those that further rows see: those of rough mixtures
-# oscillate. Without it, 7 x 16 cells end 5 % higher after 5 s; with half or twice as much, 3 %.
+# Share of the previous prices and duals in those used to price further rows, because the prices of
+# rough mixtures oscillate. Without it, the result for 7 x 16 cells is 5 % higher after 5 s; with
+# half or twice the share, 3 %.
 _PREVIOUS = 0.5
 # If rows exceed the first number plus this many per cell, those with the smallest weights are
-# removed when others are added. Twice as many double the time of pairs of columns, whose first
-# mixtures are rough.
+# removed when others are added. Keeping twice as many doubles the time for pairs of columns, whose
+# first mixtures are rough.
 _MOST_ROWS, _ROWS_A_CELL = 150, 3
 # Growth factor of this limit, up to the second number, because late mixtures need more rows:
-# without it, 90 cells end 2 % higher after 10 s of processor time. A maximum twice as large takes
-# four times as long at 434 cells.
+# without it, the result for 90 cells is 2 % higher after 10 s of processor time. Doubling the
+# maximum takes four times as long at 434 cells.
 _GROWTH, _MOST_IN_ALL = 1.02, 1_000
 # Reports with a probability below this, divided by the number of cells, are omitted if little is
-# lost. Twice as much changes nothing at 18 cells.
+# lost. Doubling it changes nothing at 18 cells.
 _RARE = 0.02
 # Maximum number of steps. Successful ones take at most 25.
 _MOST_STEPS = 40
@@ -68,15 +69,16 @@ class VarianceMaster(Master):
     functions : array of shape (m, a)
         The linear functions C.
     rows : array of shape (k, a)
-        Permanent rows, of which some strictly positive mixture is a mechanism.
+        Permanent rows, some strictly positive mixture of which is a mechanism.
 
     Attributes
     ----------
     duals : array of shape (a,)
-        Dual variables of the columns' sums at the best weights, relative to the sum of variances;
-        averaged with previous ones if the weights are rough.
+        Dual variables of the column sums at the best weights, relative to the sum of variances;
+        averaged with the previous ones if the weights are rough.
     price : array of shape (a, a)
-        The matrix G by which a row v has the price vᵀ G v / (v · distribution), likewise.
+        The matrix G, which defines the price of a row v as vᵀ G v / (v · distribution); scaled and
+        averaged like `duals`.
     """
 
     def __init__(self, distribution: Floats, functions: Floats, rows: Floats) -> None:
@@ -92,8 +94,8 @@ class VarianceMaster(Master):
         self._weights, self._gap = np.zeros(0), 0.0
         self.duals = self._last_duals = np.zeros(len(distribution))
         self.price = np.zeros((len(distribution),) * 2)
-        # At the best weights, with the means' squares: the sum of variances that are priced, and
-        # that of the functions alone.
+        # At the best weights, with the squares of the means included: the sum of the priced
+        # variances, and that of the functions' variances alone.
         self._total = self._asked = -np.inf
         self.add(rows)
         self._first = len(self.rows)
@@ -162,7 +164,7 @@ class VarianceMaster(Master):
         return Optimum(self._weights, self.duals, self._squares - point.total)
 
     def _begun(self) -> Floats:
-        """Spread a part of the last weights over all rows, with the required columns' sums.
+        """Spread a part of the last weights over all rows, keeping the required column sums.
 
         The initial rows compensate for added and removed rows.
         """
@@ -183,8 +185,8 @@ class VarianceMaster(Master):
         """Find weights with a small, decreasing multiple of all cells' variances added.
 
         The best reports may contain information only about the functions, so that their information
-        matrix is singular. The functions' sum of variances is at most so much above the least as
-        these add.
+        matrix is singular. The sum of the functions' variances exceeds the minimum by at most the
+        amount added.
         """
         n_cells = len(self.distribution)
         found, begun = None, None
@@ -207,13 +209,13 @@ class VarianceMaster(Master):
 
         With any matrix H, :math:`\operatorname{tr} C M^{-1} C^T \ge (\operatorname{tr} C H)^2 / h`,
         where h bounds the value of a mechanism at the prices of :math:`H H^T`. Here H is
-        :math:`M^{-1} C^T` at the best weights: its prices are no more than those that the duals
-        bound, up to the largest reduced cost.
+        :math:`M^{-1} C^T` at the best weights, whose prices exceed the bound given by the duals by
+        at most the largest reduced cost.
         """
         missed = float((self.reduced_costs(rows) / rows.sum(axis=1)).max(initial=0.0))
         worth = float(self.duals.sum()) + len(self.duals) * missed
         most = self._total * worth
-        least = self._asked**2 / most if most > 0.0 else 0.0  # no variance is below 0
+        least = self._asked**2 / most if most > 0.0 else 0.0  # a variance cannot be negative
         return self._squares - least
 
     def support(self, weights: Floats) -> Booleans:
@@ -224,7 +226,7 @@ class VarianceMaster(Master):
         """Convert a mixture to a mechanism, without negligible rows if possible."""
         end = np.inf if seconds is None else time.perf_counter() + seconds
         mass = weights * (self.rows @ self.distribution) * len(self.distribution)
-        # Rough weights do not show which rows matter, and their callers merge rows anyway.
+        # Rough weights do not show which rows matter, and callers that use them merge rows anyway.
         for share in (_RARE, _RARE / 100.0) if self._gap <= LITTLE else ():
             frequent = mass > share
             if not frequent.any():
@@ -254,8 +256,8 @@ class VarianceMaster(Master):
 class _Point:
     """A point of the interior-point method, with the sum of variances at its start as its unit.
 
-    Each step predicts how far the products of weights and multipliers can fall, and corrects itself
-    for that (Mehrotra 1992).
+    Each step first predicts how far the products of weights and multipliers can fall, and is then
+    corrected accordingly (Mehrotra 1992).
     """
 
     def __init__(
@@ -292,7 +294,7 @@ class _Point:
         self._raw = np.einsum("ky,ky->y", self._along, self._along)
 
     def variance_of(self, functions: Floats) -> float:
-        """Sum of the variances of some functions, with the means' squares."""
+        """Sum of the variances of some functions, with the squares of the means included."""
         return float((_solve(self._factor, functions.T) ** 2).sum())
 
     @property
@@ -322,7 +324,7 @@ class _Point:
 
     @property
     def residual(self) -> float:
-        """By how much the sums of columns miss 1."""
+        """How far the column sums are from 1."""
         return float(np.abs(1.0 - self._sums @ self.weights).max())
 
     @property
@@ -404,11 +406,11 @@ def _length(amounts: Floats, changes: Floats, part: float = FRACTION_TO_BOUNDARY
 # --- Fewer reports: those that are nearly equal are merged ----------------------------------------
 
 
-# Share of the rows that are merged at once. With a quarter, up to a tenth more rows remain for the
-# same loss at 2 x 30 cells; with a thirtieth, as many remain, in twice the time.
+# Share of the rows that are merged at once. With a quarter, up to 10 % more rows remain for the
+# same loss at 2 x 30 cells; with a thirtieth, as many remain, but it takes twice as long.
 _AT_ONCE = 0.1
-# Part of its information that a direction keeps, at least, where rows are compared. Twice as much
-# changes nothing.
+# Minimum fraction of its information that a direction is assumed to retain when rows are compared.
+# Doubling it changes nothing.
 _LEAST = 1e-3
 
 
@@ -441,8 +443,8 @@ def merged_rows(matrix: Floats, distribution: Floats, functions: Floats, most: f
 class _Merged:
     """A mechanism, and the information in its reports.
 
-    `posteriors` (a, b) are in shares of the probability of each cell, in the coordinates in which
-    the information matrix M is I; `known` (m, b) are their images by C M⁻¹.
+    `posteriors` (a, b) are relative to the probability of each cell, in the coordinates in which
+    the information matrix M is I; `known` (m, b) are their images under C M⁻¹.
     """
 
     matrix: Floats
@@ -470,9 +472,9 @@ class _Merged:
     def paired(self, number: int) -> Floats:
         """Merge up to this many rows with others, each at most once.
 
-        With two rows' posteriors p and q and masses v and w, their sum has less information, by the
-        matrix D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C M⁻¹ Cᵀ grows by
-        exactly |C M⁻¹ d|² / (1 - dᵀ M⁻¹ d).
+        If two rows have posteriors p and q and masses v and w, their sum has less information; the
+        difference is the matrix D = d dᵀ = vw / (v + w) (p - q)(p - q)ᵀ. The sum of variances tr C
+        M⁻¹ Cᵀ grows by exactly |C M⁻¹ d|² / (1 - dᵀ M⁻¹ d).
         """
         both = self.mass[:, None] * self.mass / (self.mass[:, None] + self.mass)
         left = np.maximum(1.0 - both * _squares(self.posteriors), _LEAST)
@@ -500,7 +502,7 @@ def _squares(points: Floats) -> Floats:
 # --- The criterion --------------------------------------------------------------------------------
 
 
-# Weight of the variances of all cells when reports are merged. Twice as much changes nothing at 18
+# Weight of the variances of all cells when reports are merged. Doubling it changes nothing at 18
 # cells.
 _OF_CELLS = 0.1
 
@@ -513,7 +515,7 @@ class Variance(Criterion):
     distribution : array of shape (a,)
         Distribution of the cells of a row, positive where a function is not 0.
     functions : array of shape (m, a)
-        The functions, scaled by the roots of their weights.
+        The functions, scaled by the square roots of their weights.
     """
 
     sense = -1
@@ -555,7 +557,7 @@ class Variance(Criterion):
             return np.maximum((known**2).sum(axis=0) - squares, 0.0)
         unit = sent / np.sqrt(sent.sum(axis=1))[:, None]
         _, sizes, basis = np.linalg.svd(unit, full_matrices=False)
-        basis = basis[sizes > TIGHT]  # the others are rounding errors of 0
+        basis = basis[sizes > TIGHT]  # the others are 0 up to rounding errors
         parts = self.functions @ basis.T
         outside = np.linalg.norm(self.functions - parts @ basis, axis=1)
         determined = outside <= EQUAL * np.linalg.norm(self.functions, axis=1)
@@ -570,8 +572,8 @@ class Variance(Criterion):
     def bound_at(self, distribution: Floats, value: float) -> float:
         """Bound the sum of the variances of every mechanism at a different distribution.
 
-        Where that has at least a share of each probability, its information matrix is at most that
-        of this one over the share.
+        If that distribution has at least a certain share of each probability of this one, its
+        information matrix is at most that of this one, divided by the share.
         """
         means = self.functions @ self.distribution
         share = float((distribution / self.distribution).min())
@@ -580,10 +582,11 @@ class Variance(Criterion):
         return max(at_least, self._of_records(distribution))
 
     def optimum_about(self, stated: float, promise: float) -> float | None:
-        r"""Estimate the least sum of variances from what further rows promise.
+        r"""Estimate the smallest sum of variances from the largest reduced cost of further rows.
 
-        If no row has a greater reduced cost than those that were found, weak duality bounds the
-        trace from below by itself over 1 plus the promise, as in :meth:`VarianceMaster.at_most`.
+        If no row has a larger reduced cost than those found, weak duality bounds the trace from
+        below by its current value divided by 1 plus the promise, as in
+        :meth:`VarianceMaster.at_most`.
         """
         means = self.functions @ self.distribution
         squares = float(means @ means)
@@ -593,8 +596,8 @@ class Variance(Criterion):
     def merged(self, matrix: Floats, loss: float) -> Floats:
         """Merge rows as long as the sum of the variances grows by no more than `loss`.
 
-        What else the reports determine stays determined: the variances of all cells count for a
-        tenth.
+        So that the reports still determine everything else that they did, the variances of all
+        cells are included with a weight of a tenth.
         """
         sent, value = matrix[matrix.max(axis=1) > 0], self.value(matrix)
         if not np.isfinite(value) or not (sent @ self.distribution).all():

@@ -7,7 +7,7 @@ the decoder by its posterior then never loses information: this is a Blahut-Arim
 program were solved to optimality, the sequence would soon stop at a poor local optimum. Therefore
 the decoder follows the mechanism after every Newton step, while the barrier parameter of the path
 (:mod:`skrldp.design.central_path`) falls slowly and acts as a temperature (Rose 1998): at first all
-reports are nearly alike, and they separate where most is to be gained.
+reports are nearly alike, and they separate where the gain is largest.
 """
 
 from collections.abc import Callable
@@ -49,12 +49,13 @@ def annealed(
         workers=limits.workers,
     )
     began, end = limits.elapsed, TOL * scale
-    cooling = 0.8  # fraction of the gap that remains: its square root takes twice as many steps
+    # Fraction of the gap that remains after a step; its square root takes twice as many steps.
+    cooling = 0.8
     while not (path.arrived(end) or limits.met):
         limits.count()
         slowest = max(cooling, min(1.0 - path.step_length, CENTRING_RANGE[1]))
         seconds = (limits.elapsed - began) / max(path.steps, 1)
-        # Half of the remaining time is planned for, because steps fall short of their target.
+        # Plan for half of the remaining time, because steps fall short of their target.
         n_left = np.inf if limits.left is None else 0.5 * limits.left / max(seconds, TIGHT)
         needed = (end / path.gap) ** (1.0 / max(n_left, 1.0))
         centring = slowest if needed >= cooling else max(needed, CENTRING_RANGE[0])
@@ -69,10 +70,10 @@ def annealed(
 
 
 def _first_decoder(shape: tuple[int, int], n_reports: int) -> Floats:
-    """Draw noise in which each report represents one value of U, (b, a).
+    """Draw noise in which each report favours one value of U, (b, a).
 
-    Twice the shape of the gamma noise loses 13 % of the information at 9 cells if privacy holds
-    for all distributions.
+    Doubling the shape parameter of the gamma noise loses 13 % of the information at 9 cells if
+    privacy holds for all distributions.
     """
     noise = np.random.default_rng(n_reports).gamma(0.5, size=(n_reports, *shape))
     report = np.arange(n_reports)

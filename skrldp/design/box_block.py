@@ -1,8 +1,8 @@
 r"""Privacy over a box of conditionals, as linear constraints on the central path.
 
 The maximum of :math:`R\cdot q` over the conditionals with :math:`l \le R \le h` is, by duality, the
-minimum of :math:`(1 - \sum l)\lambda + l\cdot q + (h - l)\cdot t` over λ and :math:`t \ge 0` with
-:math:`t_u \ge q_u - \lambda`. Therefore a row is private if and only if some λ and t for each
+minimum of :math:`(1 - \sum l)\lambda + l\cdot q + (h - l)\cdot t` over λ and :math:`t \ge 0` such
+that :math:`t_u \ge q_u - \lambda`. Therefore a row is private if and only if some λ and t for each
 secret and side, and a number above each of these values, satisfy one inequality for each pair. A
 *side* is q = v, for the largest probability of the report, or q = -v, for minus the smallest one.
 If a share of each conditional is unrestricted, that share times a number above all entries of q is
@@ -24,7 +24,7 @@ from skrldp.privacy.requirements import Requirement
 
 
 class BoxBlock(Block):
-    """See :class:`Block`. Arrays have a row of the mechanism, a secret and a side first.
+    """See :class:`Block`. The first axes of arrays are the mechanism's row, secret and side.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class BoxBlock(Block):
         return found
 
     def of_rows(self, blocks: Sequence[Block]) -> "BoxBlock":
-        """See :class:`Block`: they differ only in the bounds."""
+        """See :class:`Block`: the blocks differ only in the bounds."""
         found, own = copy(self), [one for one in blocks if isinstance(one, BoxBlock)]
         found.lower = np.concatenate([one.lower for one in own])
         found.costs = np.concatenate([one.costs for one in own])
@@ -105,7 +105,7 @@ class BoxBlock(Block):
         scaled = np.swapaxes(self.by_inner * single[..., None], -1, -2)
         by_entry = np.swapaxes(self.by_entry * single[..., None], -1, -2)
         form = scaled @ self.by_inner + weight * np.swapaxes(costs, -1, -2) * costs
-        # First (λ, t, T) with q and the maximum, and these with each other.
+        # Eliminate (λ, t, T), by their form with q and the maximum, and the form in the latter two.
         cross = np.empty((*form.shape[:-1], k + 1))
         cross[..., :k] = scaled @ self.by_entry + weight * np.swapaxes(costs, -1, -2) * lower
         cross[..., k] = -above[..., None] * self.costs
@@ -116,9 +116,9 @@ class BoxBlock(Block):
         size = form.shape[-1]
         inverse = inverses(form.reshape(-1, size, size)).reshape(form.shape)
         rest -= np.swapaxes(cross, -1, -2) @ inverse @ cross
-        # Then the maxima: all secrets and sides of a row meet in the pairs.
+        # Then eliminate the maxima, which couple all secrets and sides of a row through the pairs.
         maxima = np.zeros((b, 2 * n, 2 * n))
-        every_row: Any = slice(None)  # NumPy declares the indices of ufunc.at without slices
+        every_row: Any = slice(None)  # NumPy's annotation of ufunc.at has no slices
         place = np.arange(2 * n)
         maxima[:, place, place] = rest[..., k, k].reshape(b, -1)
         top, bottom = 2 * self.first, 2 * self.second + 1
@@ -163,11 +163,11 @@ class BoxBlock(Block):
 
 @dataclass(frozen=True, eq=False)
 class LinearBoxes(Linearised):
-    """See :class:`Linearised`. First (λ, t, T) are eliminated, then the maxima."""
+    """See :class:`Linearised`. The (λ, t, T) are eliminated first, then the maxima."""
 
     block: BoxBlock
     gradient: Floats
-    inverse: Floats  # (b, n, 2, m, m), of the form in (λ, t, T)
+    inverse: Floats  # (b, n, 2, m, m), inverse of the form in (λ, t, T)
     cross: Floats  # (b, n, 2, m, k + 1), the form in (λ, t, T), and q and the maximum
     of_maxima: Floats  # (b, 2 * n, 2 * n), inverse of the form in the maxima
     by_maximum: Floats  # (b, 2 * n, n * k), the form in the maxima and the entries

@@ -11,19 +11,19 @@ A primal-dual interior-point method (Nocedal and Wright, *Numerical Optimization
 eliminated first, each row of the mechanism has a separate Hessian, and rows are coupled only by the
 columns' sums.
 
-Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable of its bound. On
-the path the products of all variables and their multipliers are equal; their common value is the
-*barrier parameter*. Elsewhere their mean is the *complementarity*, and their sum the *duality
-gap*. A step aims at a lower barrier parameter, the complementarity times the *centring
-parameter*. Remaining violations of the nonlinear inequalities must be repaired.
+Every positive variable (rows, x, slacks) has a *multiplier*, the dual variable of its bound. On the
+path, the products of all variables and their multipliers are equal; their common value is the
+*barrier parameter*. Elsewhere, their mean is the *complementarity* and their sum the *duality gap*.
+A step aims at a lower barrier parameter, the complementarity times the *centring parameter*.
+Remaining violations of the nonlinear inequalities must be repaired.
 
-The multipliers are scaled conditionals: they give a lower bound on the cost, so the method need not
-be trusted. Rounding stops it about 1e-6 from the optimum.
+The multipliers are scaled conditionals: they give a lower bound on the cost, so the result does not
+rely on the method. Rounding stops the method about 1e-6 from the optimum.
 
-**Single rows.** Central paths of single rows: linear functions of private rows, many at a time.
+**Single rows.** Linear functions are maximised over single private rows, many at a time.
 
-The rows of :class:`CentralPath` are coupled by the sums of the columns. Here each row sums to 1 and
-is maximised separately, with its own barrier parameter and step length.
+The rows of :class:`CentralPath` are coupled by the column sums. Here, each row sums to 1 and has
+its own objective, barrier parameter and step length.
 """
 
 from dataclasses import dataclass, replace
@@ -44,13 +44,14 @@ from skrldp.design.newton_system import (
 from skrldp.design.pair_blocks import concave_mean
 from skrldp.design.programs import Cuts, ExpectedCost
 
-# Usual values of interior-point codes. The path ends when its bounds meet, so they only affect
-# time. Doubling one of them, or halving its distance from 1, changes costs by less than the allowed
-# gap of 1e-4, information by at most 6e-5, and time by less than its noise, a sixth.
+# The usual values of interior-point codes. The path ends when its bounds meet, so they only affect
+# the time. Doubling one of them, or halving its distance from 1, changes costs by less than the
+# allowed gap of 1e-4, information by at most 6e-5, and the time by less than its random variation
+# of a sixth.
 
 # Range of the centring parameter, which is 1 minus the length of the last step (at first 0.5): a
-# short step shows that the point is far from the path. With a maximum of .9, reports do not
-# separate in time: annealing of 16 reports ends up to 3 % lower at 252 cells.
+# short step shows that the point is far from the path. With a maximum of 0.9, reports do not
+# separate in time: at 252 cells, annealing of 16 reports ends up to 3 % lower.
 CENTRING_RANGE = (0.1, 0.99)
 # Initial duality gap, in units of the possible gain.
 FIRST_GAP = 10.0
@@ -76,9 +77,9 @@ class CentralPath:
     blocks : list of Block
         The requirements on each row.
     scale : float, optional
-        Unit of the costs; None for the costs' own size.
+        Unit of the costs; by default, the costs' own scale.
     gap : float, optional
-        Initial duality gap; None for one that suits an unchanging cost.
+        Initial duality gap; the default is suitable for a cost that does not change.
     workers : Workers, optional
         Threads; None for the calling thread.
 
@@ -112,8 +113,8 @@ class CentralPath:
             self._scale_multipliers(gap)
 
     def _start(self, blocks: list[Block]) -> None:
-        """Start from uniform reports, which are private with slack."""
-        # Half of it is uniform, so that every cell has a cost.
+        """Start from uniform reports, which satisfy the privacy constraints strictly."""
+        # Half of it is uniform, so that the cost of every cell counts.
         distribution = (
             self._objective.distribution + 1.0 / self._objective.distribution.size
         ) / 2.0
@@ -176,7 +177,7 @@ class CentralPath:
         return _Direction(parts, top, costs, np.min(nearest, axis=0))
 
     def _robust_cost(self, slack: Floats) -> tuple[Floats, Floats]:
-        """Find the slope of a robust cost by the cells' slacks, and minus its curvature."""
+        """Find the slope of a robust cost in the cells' slacks, and minus its curvature."""
         mean, gradient = concave_mean(slack, self._objective.distribution, self._theta)
         slope = self._shrink * gradient
         exponent = 1.0 - self._theta
@@ -203,7 +204,7 @@ class CentralPath:
         return slack, slack_step, self._dual_cost, dual
 
     def _products(self, direction: _Direction, lengths: Floats) -> float:
-        """Sum the products of variables and multipliers after a part of a step."""
+        """Sum the products of variables and multipliers after a partial step."""
         slack, slack_step, dual, step = direction.costs
         products = (slack + lengths[0] * slack_step) * (dual + lengths[1] * step)
         found = self._workers.map(
@@ -256,7 +257,7 @@ class CentralPath:
     # -- what it proves ---------------------------------------------------------------------------
 
     def cuts(self) -> list[tuple[Cuts, Floats]]:
-        """Cuts represented by the multipliers, with their dual variables in units of the cost.
+        """Return the cuts that the multipliers represent, with dual variables in units of the cost.
 
         Returns (m,): the conditionals are in the regions, and near the end of the path they prove a
         bound on the cost.
@@ -270,7 +271,7 @@ class CentralPath:
         return found
 
     def distribution(self) -> Floats:
-        """Distribution of X represented by the multipliers of a robust cost.
+        """Return the distribution of X that the multipliers of a robust cost represent.
 
         Shapes: returns (a,).
         """
