@@ -283,7 +283,7 @@ def test_reports_of_another_manifest_are_warned_of():
         BlockEstimator(sanitizer),
         RakingWeights(sanitizer, TABLE, strength=1_000.0),
     ):
-        with pytest.warns(UserWarning, match=r"reports of the block \(.* what this mech") as said:
+        with pytest.warns(UserWarning, match=r"these .* reports of the block \(") as said:
             estimator.fit(rows, sample_weight=rows["count"])
         assert said[0].filename == __file__
         estimator.fit(own, sample_weight=own["count"])  # no warning, which would be an error here
