@@ -248,6 +248,16 @@ DAMAGED = {
 }
 
 
+@pytest.fixture
+def several_threads():
+    """Arrow numbers rows if it reads with one thread, for example where OMP_NUM_THREADS is 1."""
+    before = pa.cpu_count()
+    pa.set_cpu_count(2)
+    yield
+    pa.set_cpu_count(before)
+
+
+@pytest.mark.usefixtures("several_threads")
 @pytest.mark.parametrize("name", DAMAGED)
 def test_damaged_files(call, ready, name):
     """Arrow's messages, which quote rows, are not passed on."""
