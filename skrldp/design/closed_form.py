@@ -1,6 +1,6 @@
 """Mechanisms without optimisation: GRR, SRR and independent reporting.
 
-Each is given by four probabilities (same, same_secret, same_value, other), which
+Each is determined by four probabilities (same, same_secret, same_value, other), from which
 :class:`skrldp.mechanism.forms.BlockForm` samples without a matrix.
 
 :func:`value_budget` computes how much a report of U may contain without revealing too much about
@@ -28,10 +28,10 @@ _Budget = Callable[[Floats], Floats]
 
 
 def value_budget(requirements: Requirements) -> Callable[[Any], Any]:
-    """Find δ, the budget of the report of U, as a function of the remaining part of the smallest ε.
+    """Find δ, the budget for the report of U, as a function of the unused part of the smallest ε.
 
-    Returns callable: from ε2, the smallest ε minus that of the report of S, to δ, which may be
-    infinite; also from an array of ε2 to one of δ, which takes little longer than a single value.
+    Returns callable: maps ε2, the smallest ε minus that of the report of S, to δ, which may be
+    infinite. An array of ε2 is mapped to an array of δ in little more time than a single value.
     """
     least = requirements.least_eps
     budgets = [_budget(one, least) for one in requirements]
@@ -58,7 +58,7 @@ def _budget(one: Requirement, least: float) -> _Budget:
 def _telling_pairs(region: Region) -> tuple[Indices, Indices]:
     """Pairs of secrets under which U has several values.
 
-    Copies that pad parts are not values.
+    Copies that serve as padding are not counted as values.
     """
     first, second = region.pairs
     several = (region.rows.real.sum(axis=1) > 1)[region.rows.place]
@@ -75,7 +75,7 @@ def _tight_budget(region: Region, first: Indices, second: Indices, spare: float)
     def some(parts: Floats) -> Floats:
         eps = parts + spare
         room = np.expm1(eps)
-        # Each conditional alone is an upper bound.
+        # Each conditional alone yields an upper bound.
         rough = upper[first].T - odds_factor(eps)[:, None, None] * lower[second].T
         rough = np.where(counts, least_odds(rough, room[:, None, None]), 0.0)
 
@@ -96,10 +96,9 @@ def _tight_budget(region: Region, first: Indices, second: Indices, spare: float)
 
 
 def least_odds(gap: Floats, room: Floats) -> Floats:
-    r"""Return 1 / (exp(δ) - 1) for the largest δ that a gap allows.
+    r"""Return 1 / (exp(δ) - 1) for the largest δ that the gap allows.
 
-    Returns array of the shape of ``gap``: from 0, if everything may be reported, to infinity, if
-    nothing may.
+    Returns array of the shape of ``gap``: 0 if everything may be reported, infinity if nothing may.
     """
     with np.errstate(divide="ignore"):
         return np.where(gap > 0, gap / np.where(gap > 0, room, 1.0), 0.0)
@@ -118,7 +117,7 @@ def grr(eps: float, n_cells: int) -> Blocks:
 
 
 def srr(eps: float, n_secrets: int, n_values: int) -> Blocks:
-    r"""Secret randomised response: the ratio :math:`e^\epsilon` only between secrets.
+    r"""Secret randomised response: the ratio :math:`e^\epsilon` holds only between secrets.
 
     Entropy (58); within a secret the ratio may be :math:`e^{2\epsilon}`.
 
@@ -156,8 +155,8 @@ class IndependentReporting:
     """Independent reports of S and of U, each by GRR."""
 
     blocks: Blocks  # the mechanism
-    secret_eps: float  # budget of the report of S, ε1 = ε − ε2
-    value_eps: float  # budget of the report of U, δ; infinite if U is reported unchanged
+    secret_eps: float  # budget for the report of S, ε1 = ε − ε2
+    value_eps: float  # budget for the report of U, δ; infinite if U is reported unchanged
     information: float  # I(X; Y) at the public distribution, in nats
 
 
@@ -166,14 +165,15 @@ def independent_reporting(
 ) -> IndependentReporting:
     r"""Independent reporting with the best split of the budget (Entropy (82)).
 
-    S is reported by GRR at :math:`\epsilon_1`. The remainder of a requirement's ε for the report of
-    U is :math:`\epsilon_2`, and δ is the smallest that a requirement allows. Over a set of
-    distributions the report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S if
-    :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on :math:`\max_u R_1(u)
+    S is reported by GRR at :math:`\epsilon_1`. The rest of a requirement's ε, :math:`\epsilon_2`,
+    is left for the report of U, and δ is the smallest value that any requirement allows. Over a set
+    of distributions, the report of U by GRR with budget δ leaks at most :math:`\epsilon_2` about S
+    if :math:`e^\delta - 1 = (e^{\epsilon_2}-1)/m`, with *m* the region's bound on :math:`\max_u
+    R_1(u)
     - e^{\epsilon_2} R_2(u)`. No larger δ is valid.
 
-    Over all distributions it leaks δ, so there :math:`\delta = \epsilon_2`. If some columns of U
-    are known, *u* must be distinguishable from another value with the same known columns.
+    Over all distributions, it leaks δ, so that :math:`\delta = \epsilon_2` there. If some columns
+    of U are known, *u* must be distinguishable from another value with the same known columns.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def independent_reporting(
 def divided_reporting(
     joint: JointDistribution, eps: float, value_eps: Callable[[Floats], Floats]
 ) -> IndependentReporting:
-    """Return the best split of ε, if U has the budget ``value_eps`` of the rest."""
+    """Return the best split of ε, if ``value_eps`` maps the rest of ε to the budget of U."""
 
     def split(parts: Floats) -> list[IndependentReporting]:
         deltas = value_eps(parts)
@@ -244,9 +244,9 @@ def _product(secret_eps: float, value_eps: float, shape: tuple[int, int]) -> Blo
 
 
 def _response(eps: float, size: int) -> tuple[float, float]:
-    """Probabilities in GRR of the same value and of each other value.
+    """Probabilities, in GRR, of the true value and of each other value.
 
-    With more than 60 nats the value is reported unchanged: other reports would have probabilities
+    Above 60 nats, the value is reported unchanged, because other reports would have probabilities
     below exp(-60), which the integers of a released mechanism cannot represent.
     """
     return grr(eps, size)[:2] if eps <= 60.0 else (1.0, 0.0)
@@ -271,9 +271,10 @@ def about_whole_secrets(one: Requirement, joint: JointDistribution) -> bool:
 def _best_split(
     split: Callable[[Floats], list[IndependentReporting]], eps: float, n_points: int = 33
 ) -> IndependentReporting:
-    """Search ε2 on a grid, then twice around its two best points, for two local maxima.
+    """Search ε2 on a grid, then twice more around each of the two best points.
 
-    The first grid alone loses up to 0.8 % on the ten tables; twice as many points gain nothing.
+    There may be two local maxima. The first grid alone loses up to 0.8 % on the ten tables;
+    doubling its points gains nothing.
     """
     tried: dict[float, IndependentReporting] = {}
 

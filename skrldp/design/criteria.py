@@ -1,10 +1,10 @@
 r"""The interface between the search for rows and its criteria.
 
-A mechanism is a sum of rows, :math:`\sum_v \theta_v v = 1` with weights :math:`\theta_v \ge 0` on
-private rows v of any scale. A criterion is a concave function of the weights. Its derivative by
-the weight of a row v is the *price* of the row, which is convex and homogeneous of degree 1 in v.
-Therefore some optimal mechanism consists of extreme rows. A criterion's :class:`Master` finds the
-best weights of given rows, and the value of a further row.
+A mechanism is a sum of rows, :math:`\sum_v \theta_v v = 1`, with weights :math:`\theta_v \ge 0` on
+private rows v of any scale. A criterion is a concave function of the weights. Its derivative with
+respect to the weight of a row v is the *price* of the row, which is convex and homogeneous of
+degree 1 in v. Therefore some optimal mechanism consists of extreme rows. A criterion's
+:class:`Master` finds the best weights of given rows, and the value of a further row.
 
 The criteria are :class:`~skrldp.design.mutual_information.Information` and
 :class:`~skrldp.design.a_optimality.Variance`.
@@ -34,22 +34,22 @@ class Optimum(NamedTuple):
 class Master(ABC):
     r"""The best weights on a growing set of rows.
 
-    A row v that is not included has the *reduced cost* :math:`\pi(v) - \lambda \cdot v`, with its
-    price π at the best weights and the dual variables λ of the columns' sums, relative to the size
-    of the criterion.
+    The *reduced cost* of a row v that is not included is :math:`\pi(v) - \lambda \cdot v`, with its
+    price π at the best weights and the dual variables λ of the column sums, relative to the size of
+    the criterion.
 
     Parameters
     ----------
     rows : array of shape (m, a)
-        Rows of which some strictly positive mixture is a mechanism.
+        Rows, some strictly positive mixture of which is a mechanism.
 
     Attributes
     ----------
     rows : array of shape (m, a)
         The rows.
     n_removals : int
-        Number of times that rows were removed to make room for others; they may become useful
-        again.
+        Number of times that rows were removed to make room for others. Removed rows may become
+        useful again.
     added : float
         Relative amount that was added to the criterion so that its optimum is unique.
     row_gap : float
@@ -72,7 +72,7 @@ class Master(ABC):
 
     @abstractmethod
     def solve(self, seconds: float | None = None, gap: float = 0.0) -> Optimum:
-        """Find the best weights, to which reduced costs and slopes refer from then on.
+        """Find the best weights, for which reduced costs and slopes are then computed.
 
         Their relative optimality gap may be up to `gap`. Raises ``TimeoutError`` at the time limit.
         """
@@ -173,7 +173,7 @@ class Criterion(ABC):
         """
 
     def optimum_about(self, stated: float, promise: float) -> float | None:
-        """Estimate the optimum from the reduced costs of further rows; None if that is impossible.
+        """Estimate the optimum from the reduced costs of further rows; None if there is none.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Criterion(ABC):
         return None
 
     def merged(self, matrix: Floats, loss: float) -> Floats:
-        """Return a nearly equally good mechanism of fewer rows, if one is known.
+        """Return a mechanism with fewer rows that is nearly as good, if one is known.
 
         `loss` is the acceptable relative loss. Shapes: `matrix` (b, a); returns (c, a).
         """
@@ -193,7 +193,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def master(self, rows: Floats) -> Master:
-        """Make a master from rows of which some strictly positive mixture is a mechanism.
+        """Make a master from rows, some strictly positive mixture of which is a mechanism.
 
         Shapes: `rows` (m, a).
         """

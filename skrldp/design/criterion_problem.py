@@ -24,10 +24,10 @@ class CriterionProblem(Problem):
     joint : JointDistribution
         The public distribution.
     criterion : Criterion, optional
-        The criterion to maximise; None: I(X; Y) at the public distribution.
+        The criterion to maximise; by default, I(X; Y) at the public distribution.
     tol : float, optional
-        Relative gain of the last rounds at which a search ends, and relative loss at which no more
-        of its rows are merged.
+        Relative gain of the last rounds below which a search ends, and maximum relative loss from
+        merging its rows.
     """
 
     solvers, others = SOLVERS, ("auto",)
@@ -41,7 +41,7 @@ class CriterionProblem(Problem):
         self.quantity = criterion or Information(joint.probabilities.ravel())
 
     def solve(self, task: Task) -> Solution:
-        """Return the optimum by a formula, enumerate all vertices, or search for rows."""
+        """Find the optimum by a formula, by enumeration of vertices, or by a search for rows."""
         requirements, limits, progress = task.requirements, task.limits, task.progress
         public = requirements.fold(self.joint.probabilities)
         criterion = self.criterion or Information(public)
@@ -56,7 +56,7 @@ class CriterionProblem(Problem):
         if task.solver == "vertices":
             return enumerate_vertices(self.joint, requirements, criterion)
         forms = closed_forms(self.joint, requirements)
-        starts = criterion.starts(requirements, limits.part(0.5))  # the search gets the rest
+        starts = criterion.starts(requirements, limits.part(0.5))  # the rest is for the search
         search = RowSearch(
             criterion,
             requirements,
@@ -67,7 +67,7 @@ class CriterionProblem(Problem):
         )
         status = search.run()
         matrix, promise = search.best, search.promise
-        if status in LIMITS:  # because U may have too many values for the time
+        if status in LIMITS:  # because U may have too many values for a search in this time
             groups = group_reporting(self.joint, requirements)
             if groups is not None and criterion.value(groups) > criterion.value(matrix):
                 matrix, promise = groups, None

@@ -1,8 +1,9 @@
 r"""RobustMSE: the mechanism whose reports are closest to U among the private ones.
 
-Utility and privacy may each be robust or not, which makes ISIT's four problems: NUNP, NURP, RUNP
-and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over distributions P
-of a ball if the utility is robust and at the public one alone if not, under the same for privacy.
+Utility and privacy may each be robust or not, which results in ISIT's four problems: NUNP, NURP,
+RUNP and RURP (ISIT (7)-(10)). All minimise :math:`\max_P \mathbb E_P\, d(U, Y)`, over the
+distributions P of a ball if the utility is robust and for the public one alone if not. Likewise,
+privacy is required over a ball or for the public distribution.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,8 @@ from skrldp.privacy.requirements import repair
 from skrldp.sets.fitted_sets import FittedSet
 
 DISTANCES = ("auto", "squared", "absolute", "hamming")
-_LARGEST = 1e100  # largest size of numbers for squared distances, whose squares remain finite
+# Largest absolute value of numbers for squared distances, so that these remain finite
+_LARGEST = 1e100
 
 
 def distance_matrix(
@@ -37,8 +39,8 @@ def distance_matrix(
     """Tabulate the distance of each reported value (columns) from each value (rows).
 
     Shapes: `distance` (a2, a2); returns (a2, a2). Raises ValueError if the distance is unknown, is
-    not a table of that shape, has entries that are not finite and non-negative, or is numeric but
-    values are not numbers.
+    not a table of that shape, has entries that are not finite and non-negative, or is for numbers
+    but the values are not numbers.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def suited_distance(values: Sequence[Any]) -> str:
     """Name the default distance for values of U.
 
     Returns {"squared", "hamming"}: "squared" if all are real numbers of moderate size. Booleans are
-    not numbers here; for two of them both distances are the same.
+    not treated as numbers here; for them, both distances are the same.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def _as_table(distance: Any) -> Floats:
         table = np.asarray(distance)
         if table.ndim == 2 and not np.iscomplexobj(table):
             return table.astype(float)
-    except (TypeError, ValueError):  # rows of different lengths, or words
+    except (TypeError, ValueError):  # rows of different lengths, or strings
         pass
     kind = f"a {type(distance).__name__}" if hasattr(distance, "__len__") else repr(distance)
     raise ValueError(
@@ -154,7 +156,7 @@ def _measured(distance: Callable[[Any, Any], float], value: Any, output: Any) ->
 def expected_distance(
     joint: JointDistribution, distance: Floats, uncertainty: FittedSet, *, observe: str = "all"
 ) -> ExpectedCost:
-    """Make the distance of reports from U the cost of a design, at the worst of a ball.
+    """Make the distance of reports from U the cost, at the worst distribution of a ball.
 
     Shapes: `distance` (a2, b).
     """
@@ -208,8 +210,8 @@ class DistanceProblem(Problem):
     def solve(self, task: Task) -> Solution:
         """Solve for the useful outputs.
 
-        An output that is nowhere nearer than another one is useless, because merging the two is
-        private, too.
+        An output that is never nearer than some other output is useless, because the mechanism
+        remains private if the two are merged.
         """
         useful = _undominated(self.cost.cost)
         cost = replace(self.cost, cost=self.cost.cost[useful])
@@ -220,7 +222,7 @@ class DistanceProblem(Problem):
         return solution if solution.status == "optimal" else self._at_least_simple(solution, task)
 
     def _at_least_simple(self, solution: Solution, task: Task) -> Solution:
-        """Return the best of a solution and mechanisms whose reports are mapped to outputs."""
+        """Return the best of a solution and mechanisms with their reports mapped to outputs."""
         message = f"{solution.message} A mechanism in closed form was better."
         for form in () if self.simple is None else self.simple():
             private = repair(_as_outputs(form, self.cost), task.requirements)
@@ -239,7 +241,7 @@ def _as_outputs(form: Floats, cost: ExpectedCost) -> Floats:
 
 
 def _undominated(cost: Floats) -> NDArray[np.intp]:
-    """Find the outputs that are not dominated by another one; of equal ones the first."""
+    """Find the outputs that no other output dominates; of equal outputs, the first."""
     kept: list[int] = []
     for y in np.lexsort((np.arange(len(cost)), cost.sum(axis=1))):
         if not np.any(np.all(cost[kept] <= cost[y], axis=1)):

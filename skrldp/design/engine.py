@@ -52,8 +52,8 @@ class Problem(ABC):
         """Search until convergence or a limit."""
 
 
-# Maximum number of Newton steps and linear programs of a search: hours, at hundreds of cells. Twice
-# as many take twice the time there, and have no effect on searches that converge.
+# Maximum number of Newton steps and linear programs of a search, which take hours at hundreds of
+# cells. Doubling it doubles the time there, and has no effect on searches that converge.
 _MOST_ITERATIONS = 10_000
 
 
@@ -66,10 +66,10 @@ def solve(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Solution:
-    """Find the best private mechanism, by a suitable solver.
+    """Find the best private mechanism with a suitable solver.
 
-    Solvers run with one thread of linear algebra: their matrices are so small that a second thread
-    gains little, loses a factor of hundreds if the cores are busy, and would change the last
+    Solvers use a single thread for linear algebra. Their matrices are so small that a second thread
+    gains little, is hundreds of times slower if the cores are busy, and would change the last
     digits.
 
     Returns Solution: its matrix is private up to a solver's tolerance. Raises ValueError if the
@@ -77,8 +77,8 @@ def solve(
     fails, with ε, the region, the size and a remedy in the message.
     """
     check_choice("solver", solver, problem.solvers)
-    # Once glibc has freed an array of 16 MB, it keeps freed memory. Otherwise each step returns its
-    # memory to the system and requests it again, which takes a third of the time at 90 cells.
+    # Once glibc has freed an array of 16 MB, it keeps freed memory. Otherwise, each step returns
+    # its memory to the system and requests it again, which takes a third of the time at 90 cells.
     np.empty(1 << 21)
     limits = Limits(time_limit, _MOST_ITERATIONS, Workers(n_jobs))
     progress = Progress(limits, problem.quantity)

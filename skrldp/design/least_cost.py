@@ -1,13 +1,13 @@
 r"""Linear programs over whole mechanisms, with privacy constraints generated as needed.
 
-The cheapest private mechanism minimises a linear cost, or the worst of many, over stochastic
-matrices Q whose every row satisfies :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}`
-for all conditionals of the region. Any finite number of these constraints, the *cuts*, gives a
-linear program, whose value is a lower bound; its solution, repaired, is a private mechanism,
-whose cost is an upper bound. The region's worst conditionals (:meth:`Region.worst`) are cuts that
-the solution violates, which are added until the bounds meet. The first cuts come from a central
-path if there is one (:mod:`skrldp.design.central_path`); usually it closes the gap by itself.
-RobustMSE is such a program.
+The cheapest private mechanism minimises a linear cost, or the largest of many, over stochastic
+matrices Q all of whose rows satisfy :math:`R_1 \cdot v_{s_1} \le e^\epsilon R_2 \cdot v_{s_2}` for
+all conditionals of the region. Any finite number of these constraints, the *cuts*, defines a linear
+program whose value is a lower bound. Its solution, once repaired, is a private mechanism whose cost
+is an upper bound. The region's worst conditionals (:meth:`Region.worst`) are cuts that the solution
+violates; they are added until the bounds meet. The first cuts come from a central path if there is
+one (:mod:`skrldp.design.central_path`), which usually closes the gap by itself. RobustMSE is such a
+program.
 """
 
 import numpy as np
@@ -27,12 +27,12 @@ from skrldp.privacy.requirements import Requirements, repair
 class CutProgram:
     """The linear program over stochastic matrices under the current cuts.
 
-    A robust cost is an additional variable, at least the cost at each added distribution.
+    A robust cost is an additional variable, which is at least the cost at each added distribution.
 
     Parameters
     ----------
     cost : ExpectedCost
-        What to minimise.
+        The cost to minimise.
     """
 
     def __init__(self, cost: ExpectedCost) -> None:
@@ -44,7 +44,7 @@ class CutProgram:
         self._distribution_rows: list[int] = []
         self._cut_rows = np.zeros(0, dtype=np.intp)
         self._cuts = [csr_array((0, b * a))]
-        # Costs of at least 1, because variables are non-negative.
+        # Costs are shifted to at least 1, because variables are non-negative.
         self._positive = (cost.cost - cost.cost.min()) / self._scale + 1.0
         linear = -cost.at(cost.distribution).ravel() / self._scale
         if cost.robust:
@@ -52,7 +52,7 @@ class CutProgram:
         self._program = LinearProgram(linear, upper=np.inf)
         ones = column_sums(b, a)
         if cost.robust:
-            # from arrays, older SciPy makes a matrix
+            # older SciPy returns a matrix even for arrays
             ones = csr_array(hstack([ones, csr_array((a, 1))]))
         self._program.add_rows(ones, 1.0, 1.0)
 
@@ -125,9 +125,9 @@ def cheapest(cost: ExpectedCost) -> tuple[Floats, float]:
     return matrix, float(cost.at(worst).min(axis=0).sum())
 
 
-# Steps at the target gap until cuts take over; consecutive linear programs without a gain of 1 % of
-# the gap until the search ends. Both end sooner if the bounds meet. Twice as many change costs by
-# at most 4e-6, less than the allowed gap of 1e-4.
+# Number of steps at the target gap after which cuts take over, and number of consecutive linear
+# programs without a gain of 1 % of the gap after which the search ends. Both end sooner if the
+# bounds meet. Doubling it changes costs by at most 4e-6, less than the allowed gap of 1e-4.
 _PATIENCE = 25
 
 
@@ -173,9 +173,10 @@ class _Search:
         self.negligible = TIGHT * cost.scale
         self.programs = self.path_steps = 0
         self.program = CutProgram(cost)
-        # Rarely private, but optimal if it is, and a bound in any case.
+        # This mechanism is rarely private, but optimal if it is, and the bound is valid in any
+        # case.
         matrix, self.lower = cheapest(cost)
-        # Always private, because it does not depend on the record
+        # A constant report is always private, because it does not depend on the record.
         self.best = np.zeros(cost.cost.shape)
         self.best[int(cost.worst_constant().argmin())] = 1.0
         self.upper = cost.worst(self.best)[0]
@@ -190,9 +191,9 @@ class _Search:
             self.upper, self.best = value, private
 
     def drop_rare_reports(self) -> None:
-        """Drop reports that are very rarely sent, if that costs almost nothing.
+        """Drop reports that are very rarely sent, if the cost barely rises.
 
-        Without this, 4x8 cells with 200 records have 8 reports instead of 3.
+        Without this, the mechanism of 4x8 cells with 200 records has 8 reports instead of 3.
         """
         used = self.best.max(axis=1) > LITTLE
         private = repair(np.where(used[:, None], self.best, 0.0), self.requirements)
@@ -214,7 +215,8 @@ class _Search:
         if not all(map(has_path, self.requirements)) or b * a**2 > MOST_IN_HESSIANS:
             return
         path = CentralPath(self.cost, path_blocks(self.requirements), workers=self.limits.workers)
-        # Fractions of the allowed gap: the path's target, and where proofs begin
+        # The path's target is this part of the allowed gap; proofs begin at the allowed gap divided
+        # by it.
         arrived, part = 0, 0.3
         while not (self.closed() or self.limits.met) and arrived < _PATIENCE:
             allowed = self.allowed(min(path.value, self.upper))
@@ -235,14 +237,14 @@ class _Search:
             self.separate(path.rows, above=-np.inf)
 
     def prove(self, path: CentralPath) -> None:
-        """Compute a lower bound from the path's multipliers, moved into the regions."""
+        """Compute a lower bound from the path's multipliers, pulled into the regions."""
         found = path.cuts()
         if not found:
             return
         tables = [cuts.coefficients(*self.cost.cost.shape) for cuts, _ in found]
         bound = weak_duality(
             self.cost.at(self.cost.pull_in(path.distribution())),
-            csr_array(vstack(tables)),  # from arrays, older SciPy makes a matrix
+            csr_array(vstack(tables)),  # older SciPy returns a matrix even for arrays
             np.concatenate([multipliers for _, multipliers in found]),
         )
         self.lower = max(self.lower, bound)
@@ -282,7 +284,7 @@ class _Search:
         return "optimal"
 
     def left(self, status: str) -> str:
-        """State what was left to do when the search ended; empty if the gap is closed."""
+        """State why the search ended before its gap was closed; empty if it was closed."""
         if status == "optimal":
             return ""
         reason = {
@@ -300,7 +302,7 @@ class _Search:
 
 
 def _private_at_centre(matrix: Floats, requirements: Requirements) -> bool:
-    """Whether a mechanism is private at the public distribution, a quick check."""
+    """Check quickly whether a mechanism is private at the public distribution."""
     for one in requirements:
         region = one.region
         parts, (first, second) = region.rows.spread(matrix), region.pairs

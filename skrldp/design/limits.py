@@ -15,19 +15,20 @@ Result = TypeVar("Result")
 
 # --- Numbers that all solvers share ---------------------------------------------------------------
 
-# Maximum array entries in one step of a search: a few seconds. Twice as many take twice the time.
+# Maximum array entries in one step of a search, which takes a few seconds. Doubling it doubles the
+# time.
 MOST_ENTRIES = 1 << 21
-# Maximum number of rounds; searches nearly always end sooner. Twice as many change nothing.
+# Maximum number of rounds; searches nearly always end sooner. Doubling it changes nothing.
 MOST_ROUNDS = 100
-# Scale of the log-normal perturbation in searches. Twice as much loses at most .1 %.
+# Scale of the log-normal perturbation in searches. Doubling it loses at most 0.1 %.
 SPREAD = 0.7
 
-# Tolerances. Doubling all of them at once changes results by at most .1 %.
+# Tolerances. Doubling all of them at once changes results by at most 0.1 %.
 ROUNDING = 1e-12  # maximum rounding error of sums of probabilities
 TIGHT = 1e-8  # smaller values count as zero in programs and paths, whose tolerance is 1e-9
-EQUAL = 1e-6  # relative distance of two objectives that are called equal
-LITTLE = 1e-4  # relative loss of an objective that is negligible
-TOL = 1e-3  # sums of variances for about ten tables differ by less between runs
+EQUAL = 1e-6  # relative distance at which two objectives count as equal
+LITTLE = 1e-4  # negligible relative loss of an objective
+TOL = 1e-3  # results of different runs differ by less: sums of variances, for about ten tables
 
 # --- Threads and limits --------------------------------------------------------------------------
 
@@ -35,14 +36,14 @@ TOL = 1e-3  # sums of variances for about ten tables differ by less between runs
 class Workers:
     """Threads that execute tasks in parallel.
 
-    NumPy releases the interpreter's lock while it computes, so threads are sufficient. Only the
-    time depends on their number.
+    NumPy releases the interpreter's lock while it computes, so threads are sufficient. Their number
+    affects only the time.
 
     Parameters
     ----------
     n_jobs : int or None
-        As in scikit-learn: None is 1 unless in a :func:`joblib.parallel_config` context, -1 is all
-        processors.
+        As in scikit-learn: None means 1 unless in a :func:`joblib.parallel_config` context, and -1
+        means all processors.
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -68,7 +69,7 @@ class Workers:
             self._pool = None
 
 
-# Statuses of searches that a limit ended, and the names of the limits.
+# Statuses of searches that were ended by a limit, with the limit's name.
 LIMITS = {"iteration_limit": "The limit of iterations", "time_limit": "The time limit"}
 
 # Seconds for a design that is part of a larger task; None otherwise.
@@ -77,7 +78,7 @@ _seconds: ContextVar[float | None] = ContextVar("seconds", default=None)
 
 @contextmanager
 def part_of_larger_work(seconds: float = math.inf) -> Iterator[None]:
-    """Limit the time of designs without showing their progress: the larger task shows its own."""
+    """Limit the time of designs, and hide their progress because the larger task shows its own."""
     token = _seconds.set(seconds)
     try:
         yield
@@ -104,7 +105,7 @@ class Limits:
     most_iterations : int, optional
         Number of iterations; None for no limit.
     workers : Workers, optional
-        Who does the work; None is the thread that calls.
+        The threads; by default, the calling thread.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class Limits:
         self._whole: Limits | None = None
 
     def part(self, share: float) -> "Limits":
-        """Return limits with a share of the remaining time, whose iterations also count here."""
+        """Return limits with a share of the remaining time, and count their iterations here too."""
         left, iterations = self.left, self.iterations_left
         part = Limits(
             None if left is None else left * share,
