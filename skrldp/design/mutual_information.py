@@ -21,27 +21,27 @@ from skrldp.information import (
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
 
-# Added to the probabilities of reports before computing a decoder. Twice as much loses 2e-4 of the
+# Added to the probabilities of reports before computing a decoder. Doubling it loses 2e-4 of the
 # information.
 SMOOTHING = 1e-5
-# Initial mechanisms by annealing: each gets a fraction 1/n of the remaining time, and a number of
-# reports. Twice as many reports take twice the time.
+# For each initial mechanism by annealing: n, for a fraction 1/n of the remaining time, and the
+# number of reports. Doubling the number of reports doubles the time.
 _ANNEALED = (2, 16), (1, 40)
-# Maximum number of secrets in the linear program, with the others merged: .1 s. Twice as many take
-# ten times as long.
+# Maximum number of secrets in the linear program, which takes 0.1 s; the others are merged.
+# Doubling it takes ten times as long.
 _MOST_SECRETS = 30
 
 
 def information_bound(joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
     r"""Bound I(X; Y) at the public distribution from above.
 
-    In nats: the smallest bound of the requirements that compare all their secrets, because each
-    bounds the information about them.
+    The bound is in nats, and is the smallest bound of the requirements that compare all their
+    secrets, because each requirement bounds the information about its secrets.
 
-    By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The last term is at most H(U|S), and what
-    a mechanism that is private at the public distribution reports about S alone is ε-LDP. So the
+    By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The last term is at most H(U|S), and the
+    reports of a mechanism that is private at the public distribution are ε-LDP for S. Therefore the
     optimum for the public distribution alone, :math:`H(U|S) + C_\epsilon(S)`, bounds every
-    mechanism that is private over a set that holds it.
+    mechanism that is private over a set that contains this distribution.
     """
     probabilities = joint.probabilities
     bounds = [
@@ -81,16 +81,16 @@ def _of_secret(counts: NDArray[np.int64], eps: float) -> tuple[float, bool]:
 class Information(Criterion):
     r"""Mutual information of the report with X, or with a function of X.
 
-    About X each row has the price :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot v)`, whatever
-    the weights (Entropy (45)). About a function g(X) it is the same of the row's means
-    :math:`\bar v_g = E(v_X | g(X) = g)`.
+    For information about X, the price of a row is :math:`\mu(v) = \sum_x P_x v_x \log(v_x / P \cdot
+    v)`, whatever the weights (Entropy (45)). For information about a function g(X), it is the same
+    expression of the row's means :math:`\bar v_g = E(v_X | g(X) = g)`.
 
     Parameters
     ----------
     distribution : array of shape (a,)
         Distribution of the cells of a row.
     about : integer array of shape (a,), optional
-        Value of the function in each cell; None: X itself.
+        Value of the function in each cell; by default, X itself.
     name : str
         The information's name.
     """
@@ -155,10 +155,11 @@ class Information(Criterion):
     def bound_at(self, distribution: Floats, value: float) -> float:
         r"""Bound the information of every mechanism at a different distribution, in nats.
 
-        This distribution is a mixture of the other one, with a share λ, and of a third. Let T tell
-        which it was. I(X; Y) is concave in the distribution of X, so it is at least λ times that at
-        the other one. A function's is not: what it is of U depends on S. But
-        :math:`I(U;Y) = I(U;Y|T) + I(U;T) - I(U;T|Y) \ge I(U;Y|T) - H(T|U)`.
+        The criterion's distribution is a mixture of the other one, with a share λ, and a third one.
+        Let T indicate which of these two a record comes from. I(X; Y) is concave in the
+        distribution of X, so it is at least λ times its value at the other distribution. The
+        information about a function such as U is not concave, because the reports about a value of
+        U also depend on S. But :math:`I(U;Y) = I(U;Y|T) + I(U;T) - I(U;T|Y) \ge I(U;Y|T) - H(T|U)`.
         """
         positive = distribution > 0
         share = float((self.distribution[positive] / distribution[positive]).min())
@@ -207,7 +208,7 @@ class Information(Criterion):
 class _InformationMaster(Master):
     """The most informative mixture of rows; reduced costs are relative to the entropy."""
 
-    row_gap = EQUAL  # a basic solution has so few rows that each must be at the boundary
+    row_gap = EQUAL  # a basic solution has so few rows that all must be at the boundary
 
     def __init__(self, criterion: Information, rows: Floats) -> None:
         super().__init__(rows)

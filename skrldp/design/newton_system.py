@@ -1,7 +1,7 @@
 """The Newton system of the central path: rows, their blocks of constraints, and their coupling.
 
-Each requirement is a *block* of constraints on every row. There is one Hessian for each row of the
-mechanism; rows meet only where columns must sum to 1, and in a robust cost.
+Each requirement is a *block* of constraints on every row. Each row of the mechanism has a separate
+Hessian. Rows are coupled only by the condition that columns sum to 1, and by a robust cost.
 """
 
 from abc import ABC, abstractmethod
@@ -20,45 +20,45 @@ from skrldp._typing import Floats
 from skrldp.design.limits import ROUNDING, TIGHT, Workers
 from skrldp.design.programs import Cuts
 
-# Maximum fraction of the way to the boundary in a step: the usual range of such codes is 0.9 to
-# 0.995. Half the distance takes as many steps.
+# Maximum fraction of the distance to the boundary in a step; interior-point codes usually use 0.9
+# to 0.995. With half the distance from 1, searches take as many steps.
 FRACTION_TO_BOUNDARY = 0.97
-# Fraction of the initial slack of each variable of a block. Twice as much leaves no slack.
+# Fraction of the initial slack that each variable of a block uses. Doubling it leaves no slack.
 INITIAL_MARGIN = 0.25
-# Maximum entries in the Hessians of all rows, of which about five sets are kept: 2.7 GB. Twice as
-# many take twice the memory.
+# Maximum entries in the Hessians of all rows. About five sets of them are in memory, 2.7 GB.
+# Doubling it doubles the memory.
 MOST_IN_HESSIANS = 1 << 26
 
 
 def farthest(bounds: Floats) -> Floats:
     """Keep a step away from the boundary.
 
-    Shapes: `bounds` (..., 2). Returns array of the same shape: of the variables, and of the
-    multipliers, at most 1.
+    Shapes: `bounds` (..., 2). Returns array of the same shape: the lengths, at most 1, for the
+    variables and for the multipliers.
     """
     return np.minimum(1.0, FRACTION_TO_BOUNDARY * bounds)
 
 
-# A kind of positive variable, its step, its multiplier and that one's step.
+# A kind of positive variable, its step, its multiplier, and the multiplier's step.
 Kind = tuple[Floats, Floats, Floats, Floats]
 
 
 class LowRank(NamedTuple):
-    """Hessians that are diagonal plus forms in few functions of a row."""
+    """Hessians that are the sum of a diagonal and a quadratic form in a few functions of a row."""
 
     diagonal: Floats  # (b, a), the diagonal
     basis: Floats  # (b, r, a), the functions
-    form: Floats  # (b, r, r), a quadratic form in their values
+    form: Floats  # (b, r, r), the form in their values
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Rows with a block's variables and multipliers of positive amounts."""
+    """Rows, a block's variables, and its positive amounts with their multipliers."""
 
     rows: Floats  # (b, a)
     variables: tuple[Floats, ...]  # each (b, ...)
     amounts: tuple[Floats, ...]  # each (b, ...), positive functions of the rows and variables
-    multipliers: tuple[Floats, ...]  # of the shapes of the amounts
+    multipliers: tuple[Floats, ...]  # with the shapes of the amounts
 
 
 class Linearised(ABC):
@@ -82,7 +82,7 @@ class Linearised(ABC):
 
     @abstractmethod
     def steps(self, rows: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
-        """Return the steps of the block's variables, and of its amounts, from that of the rows.
+        """Return the steps of the block's variables and of its amounts, given the step of the rows.
 
         Shapes: `rows` (b, a).
         """
@@ -96,7 +96,7 @@ class Block(ABC):
     """
 
     def of(self, place: slice) -> "Block":
-        """Return a copy for a part of the rows."""
+        """Return a copy of the block for a part of the rows."""
         return copy(self)
 
     def of_rows(self, blocks: Sequence["Block"]) -> "Block":
@@ -105,7 +105,7 @@ class Block(ABC):
 
     @abstractmethod
     def start(self, rows: Floats) -> tuple[Floats, ...]:
-        """Choose variables that are strictly inside.
+        """Choose variables in the interior of the constraints.
 
         Shapes: `rows` (b, a), positive numbers that are all equal.
         """
@@ -119,7 +119,7 @@ class Block(ABC):
 
     @abstractmethod
     def linearise(self, point: Point, barrier: Floats) -> Linearised:
-        """Linearise the requirement, with the barrier as target of amounts times multipliers.
+        """Linearise the requirement, with the barrier as the target of amounts times multipliers.
 
         Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding prevents a linearisation.
         """
@@ -128,8 +128,8 @@ class Block(ABC):
     def cuts(self, point: Point) -> tuple[Cuts, Floats]:
         """Convert the multipliers to cuts and their dual variables.
 
-        Returns `cuts`: with conditionals of the region; `multipliers` (m,): in units of the path's
-        cost.
+        Returns `cuts`, whose conditionals are in the region, and `multipliers` (m,), in units of
+        the path's cost.
         """
 
 
@@ -141,9 +141,10 @@ def by_row(of_rows: Floats, like: Floats) -> Floats:
     return of_rows.reshape(-1, *(1,) * (like.ndim - 1))
 
 
-# Entries in the Hessians of one part: enough that threads rarely wait, and few enough that there is
-# a part for each. Fixed, so that sums are the same for every number of threads. With twice as many,
-# single rows take 1.6 times as long at 90 cells, because memory is allocated again.
+# Number of entries in the Hessians of one part: large enough that threads rarely wait, and small
+# enough that there is a part for each thread. It is fixed, so that sums are the same for every
+# number of threads. Doubling it takes 1.6 times as long for single rows at 90 cells, because memory
+# is reallocated.
 _ENTRIES = 250_000
 
 
@@ -157,7 +158,7 @@ class Part:
     rows : array of shape (b, a)
         Rows of positive numbers, all equal.
     blocks : list of Block
-        The requirements on each row; each part has its own blocks.
+        The requirements on each row. Each part has its own copies.
     mean : float
         The initial product of each positive variable and its multiplier.
     """
@@ -183,7 +184,7 @@ class Part:
     def complementarity(self) -> tuple[Floats, int]:
         """Sum the products of the positive variables and their multipliers.
 
-        Returns `total` (b,): for each row; `count`: number of variables of a row.
+        Returns `total` (b,), the sum for each row, and `count`, the number of variables of a row.
         """
         pairs = [(self.rows, self.multipliers)]
         for point in self.points:
@@ -193,7 +194,7 @@ class Part:
         return np.asarray(total), count
 
     def linearise(self, barrier: float | Floats) -> "Equations":
-        """Linearise the Newton equations of each row, with a barrier as the target of products.
+        """Linearise the Newton equations of each row, with the barrier as the target of products.
 
         Shapes: `barrier` (b,). Raises ``LinAlgError`` if rounding prevents it.
         """
@@ -239,7 +240,7 @@ class Equations:
     place : slice
         Their slice of all rows.
     gradient : array of shape (b, a)
-        Gradient by the rows, without that of the cost.
+        Gradient with respect to the rows, without that of the cost.
     """
 
     def __init__(self, part: Part, barrier: Floats, blocks: list[Linearised]) -> None:
@@ -262,12 +263,12 @@ class Equations:
 
     @cached_property
     def inverse(self) -> Floats:
-        """Approximate inverse of each Hessian; ``LinAlgError`` if it has none."""
+        """Approximate inverse of each Hessian; raises ``LinAlgError`` if there is none."""
         return inverses(self.hessian)
 
     @cached_property
     def low_rank(self) -> LowRank | None:
-        """The Hessians if those of all blocks are of low rank, otherwise None."""
+        """The Hessians in low-rank form if all blocks allow it, otherwise None."""
         each = [block.low_rank() for block in self._blocks]
         low = [form for form in each if form is not None]
         if not low or len(low) < len(each):
@@ -293,7 +294,7 @@ class Equations:
         return np.asarray(alone - np.swapaxes(basis, 1, 2) @ found / diagonal)
 
     def steps(self, rows: Floats) -> "Steps":
-        """Find the steps of all variables and multipliers from that of the rows.
+        """Find the steps of all variables and multipliers, given the step of the rows.
 
         Shapes: `rows` (b, a).
         """
@@ -312,12 +313,12 @@ class Equations:
 class Steps(NamedTuple):
     """Steps of all variables of a part of the rows, and of their multipliers."""
 
-    kinds: list[Kind]  # positive amounts; first the rows
+    kinds: list[Kind]  # positive amounts, beginning with the rows
     variables: list[tuple[Floats, ...]]  # of each block
 
     @property
     def bounds(self) -> Floats:
-        """Number of steps until the first amount, or multiplier, of a row is 0, (b, 2)."""
+        """Number of steps until the first amount, and multiplier, of a row is 0, (b, 2)."""
         fastest = [
             np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self.kinds], axis=0)
             for i in (0, 2)
@@ -326,7 +327,7 @@ class Steps(NamedTuple):
             return 1.0 / np.abs(np.maximum(np.stack(fastest, axis=1), 0.0))  # avoids negative zero
 
     def products(self, lengths: Floats) -> Floats:
-        """Sum the products of amounts and multipliers after a part of the steps.
+        """Sum the products of amounts and multipliers after partial steps.
 
         Shapes: `lengths` (b, 2). Returns (b,): the sum of each row.
         """
@@ -339,7 +340,7 @@ class Steps(NamedTuple):
 
 
 def parts_of(b: int, a: int) -> list[slice]:
-    """Divide rows into parts with this many entries of Hessians."""
+    """Divide rows into parts whose Hessians have up to this many entries."""
     size = max(_ENTRIES // a**2, 1)
     number = -(-b // size)
     ends = [b * i // number for i in range(number + 1)]
@@ -376,7 +377,8 @@ def inverses(matrices: Floats) -> Floats:
     scaled, diagonal_of = matrices * both, np.diag_indices(matrices.shape[-1])
     lower = np.empty_like(scaled)
     for place, matrix in enumerate(scaled):
-        for added in (np.finfo(float).eps, ROUNDING, TIGHT):  # the smallest with which it succeeds
+        # The smallest regularisation that succeeds
+        for added in (np.finfo(float).eps, ROUNDING, TIGHT):
             matrix[diagonal_of] = 1.0 + added
             factor, is_indefinite = dpotrf(matrix, lower=1, clean=0)
             if not is_indefinite:
@@ -391,7 +393,7 @@ def inverses(matrices: Floats) -> Floats:
 
 
 def _factorised(system: Floats) -> tuple[Floats, Floats]:
-    """Factorise a square system; raises LinAlgError if it is singular, where SciPy warns."""
+    """Factorise a square system; raise LinAlgError if it is singular, where SciPy only warns."""
     factors, pivots, zero = dgetrf(system)
     if zero:
         raise np.linalg.LinAlgError(f"pivot {zero} is zero")
@@ -405,15 +407,15 @@ class _Forms:
         self._parts, self._workers = parts, workers
 
     def times(self, vectors: Floats) -> Floats:
-        """Multiply each row's Hessian with a vector."""
+        """Multiply each row's Hessian by a vector."""
         return self._rows(lambda part: _times(part.hessian, vectors[part.place]))
 
     def solve(self, vectors: Floats) -> Floats:
-        """Multiply the inverse of each row's Hessian with a vector, shape (b, a)."""
+        """Multiply the inverse of each row's Hessian by a vector, shape (b, a)."""
         return self._rows(lambda part: _times(part.inverse, vectors[part.place]))
 
     def solve_all(self, vector: Floats) -> Floats:
-        """Multiply the inverse of each row's Hessian with the same vector, shape (a,)."""
+        """Multiply the inverse of each row's Hessian by the same vector, shape (a,)."""
         return self._rows(lambda part: part.inverse @ vector)
 
     def total(self, of_part: Callable[[Equations], Floats]) -> Floats:
@@ -426,7 +428,7 @@ class _Forms:
 
 
 class Coupling:
-    """The system after elimination of the rows: the columns' sums, and a robust cost.
+    """The system after elimination of the rows: the column sums, and a robust cost.
 
     A robust cost depends on the rows through the expected costs of the cells, whose multipliers
     are a distribution of X, and through one λ of its own, its *top*.
@@ -440,7 +442,8 @@ class Coupling:
     cost : array of shape (b, a)
         Cost of each report in each cell.
     curvature : array of shape (a, a) or None
-        Hessian of a robust cost by the expected costs of the cells; None for a linear cost.
+        Hessian of a robust cost with respect to the expected costs of the cells; None for a linear
+        cost.
     """
 
     def __init__(
@@ -479,8 +482,8 @@ class Coupling:
     ) -> tuple[Floats, float]:
         """Solve the Newton equations, with one step of iterative refinement.
 
-        Shapes: `gradient` (b, a); `column_residual` (a,); `by_cell` (a,). Returns `step` (b, a):
-        step of the rows; `top`: step of the top.
+        Shapes: `gradient` (b, a); `column_residual` (a,); `by_cell` (a,). Returns `step` (b, a),
+        the step of the rows, and `top`, the step of the top.
         """
         step, columns, distribution, top = self._solve(gradient, column_residual, by_cell, by_top)
         left = gradient + self._forms.times(step) - columns

@@ -1,16 +1,17 @@
 r"""The most informative mechanism for the public distribution alone, by a formula.
 
 By the chain rule :math:`I(X;Y) = I(S;Y) + I(U;Y|S)`. The second term is at most H(U|S). If the only
-distribution is the public one, privacy concerns only S: the report, given S, is an ε-LDP report of
-S, so that the first term is at most the capacity :math:`C_\epsilon(S)` of such reports. Both bounds
-are attained together:
+distribution is the public one, privacy concerns only S: the report is an ε-LDP report of S, so that
+the first term is at most the capacity :math:`C_\epsilon(S)` of such reports. Both bounds are
+attained together:
 
 - Take the best ε-LDP mechanism for S alone, and lay the probabilities of its reports given s as
   blocks on an interval, one such interval for each s.
-- Cut each interval at the cumulated :math:`P(u|s)`: the pieces are the values of U.
-- Divide each block where it is cut for any s, in proportion to its length. A report is a part of a
-  block. Its probabilities given the secrets have the ratios of the block's, so it is as private,
-  and s and the report determine u.
+- Cut each interval at the cumulative :math:`P(u|s)`, so that its pieces correspond to the values of
+  U.
+- Divide each block where it is cut for any s, in proportion to its length. Each part of a block is
+  a report. Its probabilities given the secrets have the same ratios as those of the block, so it is
+  as private, and s and the report determine u.
 """
 
 from typing import NamedTuple
@@ -38,14 +39,14 @@ class _Response(NamedTuple):
 def optimum_at_public(
     joint: JointDistribution, requirements: Requirements, distribution: Floats, limits: Limits
 ) -> Solution | None:
-    """Maximise I(X; Y) under privacy at the public distribution alone, or of whole records.
+    """Maximise I(X; Y) if privacy is for the public distribution alone, or for whole records.
 
     If the whole record is the secret, U has no columns, and all distributions are equivalent.
 
     Returns Solution or None: None for other requirements, or if mechanisms observe only U.
 
-    The optimum is at the public distribution. Privacy does not restrict a cell without records if
-    its secret has some. If `distribution` (a,), that of the criterion, gives it a positive
+    The mechanism is optimal at the public distribution. Privacy does not restrict a cell without
+    records if its secret has some. If the criterion's `distribution` (a,) assigns it a positive
     probability, it gets a separate report, which is optimal; otherwise it uses the least probable
     report.
     """
@@ -76,7 +77,7 @@ def optimum_at_public(
 
 
 def _on_secrets(joint: JointDistribution, requirements: Requirements) -> Requirement | None:
-    """Return the only requirement, if it is for all of S at a single distribution of U."""
+    """Return a sole requirement if it is for all of S at one distribution of U, otherwise None."""
     one, layout = requirements.items[0], requirements.items[0].region.rows
     only = len(requirements) == 1 and (one.region.is_point or requirements.of_whole_records)
     plain = layout.in_order and layout.parts.shape == joint.counts.shape
@@ -88,7 +89,7 @@ def _response(joint: JointDistribution, eps: float, limits: Limits) -> _Response
     counts = joint.people.sum(axis=1)
     seen = counts > 0
     of_values = joint.entropy - entropy(joint.marginal)
-    # The information about S may be small compared with that about U.
+    # The gap is relative to the total information, most of which may be about U.
     most = mutual_information_bound(joint.marginal[:, None], eps)
     gap = EQUAL * (1.0 + of_values / most) if most > 0 else 1.0
     best = optimal_response(counts[seen], eps, gap=gap, limits=limits)
@@ -103,9 +104,9 @@ def _response(joint: JointDistribution, eps: float, limits: Limits) -> _Response
 def coupled(response: Floats, conditionals: Floats) -> Floats:
     """Extend reports of S to reports that reveal U given the secret, at no cost in privacy.
 
-    Shapes: `response` (m, a1); `conditionals` (a1, a2). Returns (b, a1 * a2): mechanism; columns of
-    cells of probability 0 are zero, unless their secret has none at all. With at most a1 reports of
-    S, b is at most a1 * a2.
+    Shapes: `response` (m, a1); `conditionals` (a1, a2). Returns (b, a1 * a2): mechanism; the
+    columns of cells with probability 0 are zero, unless this is true of all cells of their secret.
+    With at most a1 reports of S, b is at most a1 * a2.
 
     Examples
     --------

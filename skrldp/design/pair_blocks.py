@@ -4,13 +4,13 @@ Privacy is one concave function of a row. With :math:`x_i =
 \lambda_i - q_i \ge 0`, :math:`q_1 = e^{-\epsilon} v_{s_1}` and :math:`q_2 = -v_{s_2}`, a row is
 private for a pair iff some λ has :math:`\varphi(x_1, x_2) \ge \lambda_1 + \lambda_2`, where φ is a
 concave mean determined by the region: :math:`A^{-1/\theta} N_\sigma(w_i^{1/\theta} M_\theta(x_i))`
-for a shared budget, :math:`\sum_i c_i M_\theta(x_i)` for conditionals that vary independently.
-Lower bounds L are the case :math:`\theta = 1`, :math:`c_i M_1(x_i) = L_i \cdot x_i`, and no bounds
-:math:`c_i = 0`.
+for a shared budget, and :math:`\sum_i c_i M_\theta(x_i)` for conditionals that vary independently.
+Lower bounds L correspond to :math:`\theta = 1`, :math:`c_i M_1(x_i) = L_i \cdot x_i`, and unbounded
+conditionals to :math:`c_i = 0`.
 
-The λ of a pair of secrets occur in one inequality only, so they are eliminated first (a Schur
-complement). A pair's contribution to the Hessian of its row is then a diagonal matrix plus one of
-low rank, a quadratic form in two vectors for each secret.
+The λ of a pair of secrets occur in only one inequality, so they are eliminated first (a Schur
+complement). A pair's contribution to the Hessian of its row is then a diagonal matrix plus a matrix
+of low rank, a quadratic form in two vectors for each secret.
 """
 
 from collections.abc import Sequence
@@ -39,10 +39,11 @@ def concave_mean(x: Floats, p: Floats, theta: float) -> tuple[Floats, Floats]:
     if x.ndim == 1:
         mean, gradient = concave_mean(x[None], p, theta)
         return mean[0], gradient[0]
-    if theta == 0.5:  # the default order, without transcendental functions
+    if theta == 0.5:  # the default order, which needs no transcendental functions
         root = np.sqrt(x)
         total = np.einsum("...u,...u->...", p, root)
-        np.divide(p, root, out=root)  # in place, because new arrays would take most of the time
+        # In place, because allocating new arrays would take most of the time
+        np.divide(p, root, out=root)
         root *= total[..., None]
         return total * total, root
     if theta == 1.0:
@@ -107,17 +108,17 @@ class PairFunction:
     """The function φ of each pair of secrets."""
 
     layout: Layout  # the map from entries of a row to parts
-    # first, second: (m,), the parts of a row that the secrets of each pair have
+    # first, second: (m,), the parts of a row that belong to the two secrets of each pair
     first: Indices
     second: Indices
-    p: Floats  # (m, 2, k), weights of the means; (b, m, 2, k) if rows have different ones
+    p: Floats  # (m, 2, k), weights of the means; (b, m, 2, k) if they differ between rows
     scale: Floats  # (m, 2), the factors c; used if the budget is not shared
     theta: float  # exponent of the means
     shared: NDArray[np.bool_]  # (m,), pairs with a shared budget
     weight: Floats  # (m, 2), marginals of the secrets
     sigma: float  # exponent that couples a shared pair
     radius: Floats  # (m,), budget that the conditionals of each pair share, in nats
-    # (m, 2), limit of each of them, in nats, at order 1; None for no limit
+    # (m, 2), limit of each conditional, in nats, at order 1; None for no limit
     own: Floats | None
     factor: Floats  # (m, 2), factors of the parts of a row: exp(-ε) of the pair, and -1
     # whether p are the only conditionals, so that privacy is linear, without any λ
@@ -148,9 +149,9 @@ class PairFunction:
         return self.factor[..., None] * pairs
 
     def collect(self, parts: Floats) -> Floats:
-        """Sum the part entries of each entry of each row: the adjoint of :meth:`parts`.
+        """Add up the parts' entries for each entry of each row: the adjoint of :meth:`parts`.
 
-        Shapes: `parts` (b, m, 2, k). Returns (b, n_cells): the same function of the rows.
+        Shapes: `parts` (b, m, 2, k). Returns (b, n_cells).
         """
         scaled = self.factor[..., None] * parts
         first, second = self.of_part
@@ -162,8 +163,8 @@ class PairFunction:
 
         Shapes: `x` (b, m, 2, k); returns `value` (b, m). Returns `slope` (b, m, 2): derivatives
         with respect to the two means; `curvature` (b, m, 2, 2): minus the second derivatives with
-        respect to the means, and minus the part :math:`f_i (1-\theta) / M_i` of theirs that is not
-        diagonal in x; `gradient` (b, m, 2, k): gradients of the means.
+        respect to the means, and minus the part :math:`f_i (1-\theta) / M_i` of the means' second
+        derivatives that is not diagonal in x; `gradient` (b, m, 2, k): gradients of the means.
         """
         mean, gradient = concave_mean(x, self.p, self.theta)
         slope = np.broadcast_to(self.scale, mean.shape).copy()
@@ -192,8 +193,8 @@ class PairFunction:
     def _together(self, mean: Floats) -> tuple[Floats, Floats, NDArray[np.bool_] | None]:
         """Couple the means of the pairs that share a budget.
 
-        Returns φ, its derivatives with respect to the means, and where these do not depend on the
-        means because a limit on the split of the budget is active; None if it is active nowhere.
+        Returns φ, its derivatives with respect to the means, and for which pairs these are constant
+        because a limit on the split of the budget is active; None if it is active for no pair.
         """
         part = self._shared
         weight = self.weight[part]
@@ -204,7 +205,7 @@ class PairFunction:
             return sum_last(mean * left), left, held
         total = weight.sum(axis=1, keepdims=True)
         top, inner = concave_mean(mean / weight, weight / total, self.sigma)
-        # scale is the factor of the budget, the same for both
+        # scale is the factor due to the budget, which is the same for both
         top = top * (total[:, 0] * self.scale[part, 0])
         return top, inner * (total / weight * self.scale[part]), None
 
@@ -212,9 +213,9 @@ class PairFunction:
 def pair_function(one: Requirement) -> PairFunction | None:
     """Find the function φ of a region.
 
-    Returns PairFunction or None: None for boxes, for the public distribution with unseen secrets,
-    for a shared budget near order 1/2, where φ has a kink, and for all distributions, which need no
-    function.
+    Returns PairFunction or None: None for boxes, for the public distribution if some secrets have
+    no records, for a shared budget near order 1/2, where φ has a kink, and for all distributions,
+    which need no function.
     """
     region, means, alpha = one.region, one.region.means, one.region.alpha
     if means is None:
@@ -223,8 +224,8 @@ def pair_function(one: Requirement) -> PairFunction | None:
     weight, scale, sigma = region.weights[pair], means.scale[pair], 1.0
     shared, radius, own = region.shared(*region.pairs), np.zeros(len(pair)), None
     if shared.any():
-        # At 1/2 sigma is minus infinity and φ is the smaller of two means, which has a kink; near
-        # 1/2 Newton steps are short. Use the product region's path or cuts instead.
+        # At order 1/2, sigma is minus infinity and φ is the smaller of two means, which has a kink;
+        # near 1/2, Newton steps are short. Use the product region's path or cuts instead.
         if alpha <= 0.55:
             return None
         sigma = (alpha - 1.0) / (2.0 * alpha - 1.0)
@@ -232,7 +233,7 @@ def pair_function(one: Requirement) -> PairFunction | None:
         both = shared[:, None]
         together = np.exp(-support_shrink(np.where(both, weight, 1.0), alpha, radius))
         scale = np.where(both, together[:, None], scale)
-        shared = shared & (together > 0)  # without a bound on either, no budget is shared
+        shared = shared & (together > 0)  # if neither conditional is bounded, no budget is shared
     return PairFunction(
         layout=region.rows,
         first=region.rows.place[pair[:, 0]],
@@ -276,7 +277,7 @@ class PairBlock(Block):
         return found
 
     def of_rows(self, blocks: Sequence[Block]) -> "PairBlock":
-        """See :class:`Block`: they differ only in the means' weights."""
+        """See :class:`Block`: the blocks differ only in the weights of the means."""
         found, own = copy(self), [one.pairs.p for one in blocks if isinstance(one, PairBlock)]
         found.pairs = replace(self.pairs, p=np.stack(own))
         return found
@@ -381,7 +382,7 @@ class PairBlock(Block):
 
 @dataclass(frozen=True, eq=False)
 class LinearPairs(Linearised):
-    """See :class:`Linearised`. The Hessian by (q, λ) is -(diagonal + means' mixed form)."""
+    """See :class:`Linearised`. The Hessian in (q, λ) is -(diagonal + mixed form of the means)."""
 
     pairs: PairFunction
     gradient: Floats
@@ -392,14 +393,14 @@ class LinearPairs(Linearised):
     mixed: Floats  # (b, m, 2, 2), the form in the means and λ
     inner: Floats  # (b, m, 2, 2), inverse of the form in λ
     forms: tuple[Floats, Floats, Floats]  # as in the Hessian, without λ
-    residual: Floats  # (b, m), the part of φ - Σλ that is not in the slack yet
+    residual: Floats  # (b, m), the part of φ - Σλ that is not yet in the slack
     lam_alone: Floats  # (b, m, 2), minus the step of λ if the rows are fixed
 
     def hessian(self) -> Floats:
         """See :class:`Linearised`.
 
-        Each pair adds a diagonal, and a form in (means, diagonal), given by its blocks: means with
-        means, means with diagonal, and diagonal with diagonal.
+        Each pair adds a diagonal, and a form in (means, diagonal) that consists of three blocks:
+        means with means, means with diagonal, and diagonal with diagonal.
         """
         b, _, _, k = self.means.shape
         p = len(self.pairs.layout.parts)
