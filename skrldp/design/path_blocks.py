@@ -10,10 +10,10 @@ from skrldp.privacy.requirements import Requirement, Requirements
 
 
 def path_blocks(requirements: Requirements) -> list[Block]:
-    """Make a block for each requirement that compares any secrets.
+    """Make a block for each requirement that compares at least two secrets.
 
-    A requirement without a central path is replaced by the weakest one that implies it and has one:
-    see :func:`has_path`.
+    A requirement without a central path is replaced by the weakest requirement that implies it and
+    has a central path; see :func:`has_path`.
     """
     return [_block(item) for item in requirements if item.n_pairs]
 
@@ -21,8 +21,8 @@ def path_blocks(requirements: Requirements) -> list[Block]:
 def has_path(one: Requirement) -> bool:
     """Whether a requirement itself has a central path.
 
-    There is none for a shared budget near order 1/2, and at the public distribution if a secret has
-    no records.
+    There is no central path for a shared budget near order 1/2, or for the public distribution if a
+    secret has no records.
     """
     return one.everywhere or one.region.box is not None or pair_function(one) is not None
 

@@ -15,16 +15,17 @@ from skrldp.design.newton_system import Block
 from skrldp.design.path_blocks import path_blocks
 from skrldp.privacy.requirements import Requirements
 
-# Gap, relative to the range of a row's slopes, below which the slopes follow the row. Twice as much
-# loses at most .1 %.
+# Gap, relative to the range of a row's slopes, below which the slopes follow the row. Doubling it
+# loses at most 0.1 %.
 _FOLLOW = 3e-3
-# A batch of paths ends once this fraction of its rows has converged, because a few are slow. Values
-# closer to 1 take longer.
+# A batch of paths ends once this fraction of its rows has converged, because a few rows are slow.
+# Values closer to 1 take longer.
 _ARRIVED = 0.9
-# Rows of few levels for each value of U, at most, and for all. Twice as many take twice the time.
+# Maximum number of rows of few levels for each value of U, and for all values. Doubling it doubles
+# the time.
 _OF_VALUE, _OF_ALL = 4, 400
-# Numbers of levels, and relative gain of the last rounds below which rows of so many levels are no
-# longer worthwhile. Without four levels, 7 x 16 cells end 12 % higher after 5 s.
+# Numbers of levels, and relative gain of the last rounds below which the next number of levels is
+# tried. Without four levels, the result for 7 x 16 cells is 12 % higher after 5 s.
 _LEVELS, _LITTLE_GAIN = (2, 4), 0.02
 
 
@@ -41,10 +42,10 @@ class Pricer(ABC):
 
     @abstractmethod
     def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
-        """Return rows of unit sum whose price is at least that of given rows.
+        """Return rows of unit sum whose prices are at least those of the given rows.
 
-        They are private up to the method's errors. `end` is the gap at which ascents end, relative
-        to the range of the slopes. Shapes: `rows` (m, a); returns (n, a).
+        The rows are private up to the method's errors. `end` is the gap at which ascents end,
+        relative to the range of the slopes. Shapes: `rows` (m, a); returns (n, a).
         """
 
 
@@ -84,7 +85,7 @@ def ascend_along_paths(
     limits: Limits,
     end: float,
 ) -> Floats:
-    """Ascend a convex function of rows, from many slopes.
+    """Ascend a convex function of rows, starting from many slopes.
 
     The initial slopes determine the direction of a path. Near the boundary, the slopes are those at
     the row itself.
@@ -112,11 +113,11 @@ def ascend_along_paths(
 
 
 class LevelRows(Pricer):
-    """Rows with few entries for each secret: one at a value of U, the others at groups of the rest.
+    """Rows with few levels for each secret: one for a value of U, the others for groups.
 
-    With two levels, most rows of an optimum are approximately of this form; with more, rows of a
-    few dimensions approximate all others. The region is that of the merged values. Initial rows are
-    random, and groups contain values that have similar slopes there.
+    Most rows of an optimum approximately have two levels; the others are approximated by rows with
+    a few more. Privacy is over the region of the merged values. Initial rows are random, and values
+    whose slopes there are similar form a group.
 
     Parameters
     ----------
@@ -143,7 +144,8 @@ class LevelRows(Pricer):
         slopes = master.slopes(expand(starts, 1 - is_value)).reshape(size, *shape)
         keys = np.einsum("bsu,bs->bu", slopes, rng.normal(size=(size, shape[0])))
         ranks = np.where(is_value, -np.inf, keys).argsort(axis=1).argsort(axis=1)
-        levels = -(-ranks * (self.n_levels - 1) // (shape[1] - 1))  # the value is alone in level 0
+        # Only the value itself is in level 0
+        levels = -(-ranks * (self.n_levels - 1) // (shape[1] - 1))
         groups = np.equal(levels[..., None], np.arange(self.n_levels)).astype(float)
 
         def slopes_at(entries: Floats) -> Floats:
@@ -157,7 +159,7 @@ class LevelRows(Pricer):
         return rows / rows.sum(axis=1, keepdims=True)
 
     def blocks(self, groups: Floats) -> list[Block]:
-        """Make the blocks of rows that distinguish groups of values, (b, a2, n_levels)."""
+        """Make the blocks for rows that are constant on groups of values, (b, a2, n_levels)."""
 
         def of_row(group: Floats) -> list[Block]:
             merged = (
@@ -170,7 +172,7 @@ class LevelRows(Pricer):
 
 
 def expand(entries: Floats, levels: Indices) -> Floats:
-    """Expand entries for each level, (b, a1, n), to rows (b, a) with given levels, (b, a2)."""
+    """Expand the entries of levels, (b, a1, n), to rows (b, a), given values' levels (b, a2)."""
     return np.take_along_axis(entries, levels[:, None, :], axis=2).reshape(len(entries), -1)
 
 
@@ -189,7 +191,7 @@ class Thresholds(Pricer):
         self.drop = float(np.exp(-requirements.least_eps))
 
     def ascend(self, rows: Floats, master: Master, end: float, rng: np.random.Generator) -> Floats:
-        """See :class:`Pricer`; there is a random initial row for each cell."""
+        """See :class:`Pricer`. Random initial rows, two for each cell, are added."""
         n_cells = rows.shape[1]
         rows = np.concatenate([rows, rng.dirichlet(np.ones(n_cells), size=2 * n_cells)])
         reduced_costs, rising = np.full(len(rows), -np.inf), np.arange(len(rows))
@@ -223,8 +225,8 @@ def set_indicators(requirements: Requirements) -> Floats:
     """Return rows that indicate whether the value of U, the secret or the cell is in a set.
 
     Each random set is rotated around a random circle of the values, so that every value is in
-    equally many sets. Sets of a fraction ``1 / (1 + exp(eps))`` of all values are the best for
-    values without structure (Ye and Barg 2018).
+    equally many sets. Sets with a fraction ``1 / (1 + exp(eps))`` of all values are the best if the
+    values have no structure (Ye and Barg 2018).
 
     Returns (m, a): rows of 0 and 1, not private.
     """

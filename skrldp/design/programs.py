@@ -20,7 +20,7 @@ class Cuts:
     """Privacy constraints of single rows, for given conditionals."""
 
     row: Indices  # (m,), row of the mechanism
-    entries: Indices  # (m, 2, k), the entries of the row that the two secrets have
+    entries: Indices  # (m, 2, k), the entries of the row that belong to the two secrets
     conditionals: Floats  # (m, 2, k), conditionals of the two secrets
     eps: Floats  # (m,), ε of each pair, in nats
 
@@ -65,8 +65,8 @@ class Cuts:
     def coefficients(self, n_reports: int, n_cells: int) -> sp.csr_array:
         """Return the cuts as linear functions of the mechanism that must not be positive.
 
-        They are divided by the exponential of ε, so that a solver's tolerance means the same at
-        every ε.
+        They are divided by the exponential of ε, so that a solver's tolerance has the same meaning
+        at every ε.
 
         Shapes: returns (m, b * a).
         """
@@ -77,13 +77,13 @@ class Cuts:
         table = sp.csr_array(
             (value.ravel(), column.ravel(), pointer), shape=(len(self), n_reports * n_cells)
         )
-        table.sum_duplicates()  # copies, and one part that is compared with itself
+        table.sum_duplicates()  # sum copies of a part, and a part that is compared with itself
         table.eliminate_zeros()
         return table
 
 
 def column_sums(n_reports: int, n_cells: int) -> sp.csr_array:
-    """Return the sums of a mechanism's columns as linear functions of its entries, row by row.
+    """Return the column sums of a mechanism as linear functions of its entries, row by row.
 
     Shapes: returns (a, b * a).
     """
@@ -94,20 +94,20 @@ def column_sums(n_reports: int, n_cells: int) -> sp.csr_array:
 class ExpectedCost:
     r"""Expected cost of a mechanism at the worst distribution of a ball.
 
-    It is :math:`\max_P \sum_{x,y} P_x Q_{yx} c_{yx}` over the distributions P of the ball, linear
-    in the mechanism Q if the ball is a point and convex otherwise.
+    The cost is :math:`\max_P \sum_{x,y} P_x Q_{yx} c_{yx}` over the distributions P of the ball. It
+    is linear in the mechanism Q if the ball is a point, and convex otherwise.
     """
 
     cost: Floats  # (b, a), cost of reporting y about a record in cell x
     distribution: Floats  # (a,), centre of the ball
-    # alpha, radius: Its order and radius (nats). Radius 0: this distribution alone; infinite: the
-    # worst cell.
+    # alpha, radius: the order and the radius of the ball, in nats. If the radius is 0, the ball
+    # contains only its centre; if infinite, all distributions.
     alpha: float = 1.0
     radius: float = 0.0
 
     @property
     def scale(self) -> float:
-        """Scale of the costs: the smallest cost of a constant report, or of any report."""
+        """Scale of the costs: the smallest of a constant report or, if that is 0, the largest."""
         least = float((np.abs(self.cost) @ self.distribution).min())
         return least or float(np.abs(self.cost).max()) or 1.0
 
@@ -146,7 +146,7 @@ class ExpectedCost:
         return values
 
     def pull_in(self, distribution: Floats) -> Floats:
-        """Move a distribution into the ball, by a small step if it is nearly inside.
+        """Move a distribution into the ball; the step is small if it is nearly inside.
 
         Shapes: `distribution` (a,); returns (a,).
         """
@@ -161,8 +161,8 @@ class ExpectedCost:
         """Bound the expected cost at every distribution of the ball.
 
         Shapes: `matrix` (b, a). Returns `bound`: no distribution of the ball has a larger expected
-        cost, rounding included; `distribution` (a,): a distribution of the ball that nearly attains
-        it.
+        cost, even with rounding errors; `distribution` (a,): a distribution of the ball that nearly
+        attains it.
         """
         cells = self.by_cell(matrix)
         if not self.robust:
@@ -180,8 +180,8 @@ class ExpectedCost:
         return float(best.bound[0]), worst_conditionals(*problem, best.slack)[0, 0]
 
 
-# Minimum reduced cost of a new row in nats, as a row of unit sum or per unit of its probability,
-# above the linear program's tolerance of 1e-9. Twice as much changes nothing.
+# Minimum reduced cost of a new row in nats, scaled to unit sum or per unit of its probability;
+# above the linear program's tolerance of 1e-9. Doubling it changes nothing.
 LEAST_GAIN = 1e-10
 
 
@@ -190,16 +190,16 @@ def used(weights: Floats) -> Booleans:
 
     Shapes: `weights` (m,); returns (m,).
     """
-    return weights > ROUNDING  # those of a basic solution are 0 or far above
+    return weights > ROUNDING  # the weights of a basic solution are 0 or far above this
 
 
 class RowMixture:
-    r"""Weights :math:`\theta_v \ge 0` on rows v with the most information.
+    r"""The weights :math:`\theta_v \ge 0` on rows v that maximise information.
 
     Maximises :math:`\sum_v \theta_v \mu(v)` under :math:`\sum_v \theta_v v = 1`, as in Entropy
     Theorem 3; rows may be added. The dual variable of a cell is the marginal value of its
-    probability. A row that is not included has the *reduced cost* :math:`\mu(v) - \lambda \cdot v`,
-    with λ the dual variables.
+    probability. The *reduced cost* of a row that is not included is :math:`\mu(v) - \lambda \cdot
+    v`, where λ are the dual variables.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A line of progress on the terminal, for searches that last more than two seconds."""
+"""A progress line on the terminal, for searches that last more than two seconds."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ import numpy as np
 from skrldp.design.limits import Limits
 from skrldp.design.solution import relative_gap
 
-# Seconds before the first line, and between two lines. With twice as many, a search looks stuck.
+# Seconds before the first line, and between two lines. If they are doubled, a search looks stuck.
 _FIRST, _TICK = 2.0, 1.0
 
 
@@ -38,7 +38,7 @@ class Progress:
     Attributes
     ----------
     bound : float
-        Bound on the quantity of every mechanism; infinite while it is unknown.
+        Bound on the quantity for every mechanism; infinite while it is unknown.
     stage : str
         The current stage, in a few words.
     """

@@ -1,9 +1,9 @@
 r"""Privacy over all distributions, as a block of constraints on the central path.
 
 The largest and smallest entries are variables. For each row and part, :math:`M_s \ge v_{s,u} \ge
-m_s` for all u, and :math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These are linear, with two
-variables for each part and a slack for each entry (twice) and pair, where the general form has two
-variables and two slacks for each entry of each pair.
+m_s` for all u, and :math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These constraints are
+linear, with two variables for each part, two slacks for each entry and one for each pair, whereas
+the general form has two variables for each pair and two slacks for each entry of each pair.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class RangeBlock(Block):
         return np.full(shape, share + margin), np.full(shape, share - margin)
 
     def amounts(self, rows: Floats, variables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-        """See :class:`Block`: slack above the entries, below them, and between two parts."""
+        """See :class:`Block`: the slacks above the entries, below them, and between two parts."""
         top, bottom = variables
         parts = self.layout.split(rows)
         between = bottom[:, self._second] - self._factor * top[:, self._first]
@@ -53,7 +53,7 @@ class RangeBlock(Block):
         pairs = zip(point.amounts, point.multipliers, strict=True)
         above, below, between = (multiplier / amount for amount, multiplier in pairs)
         b, p, _ = above.shape
-        matrix = np.zeros((b, 2 * p, 2 * p))  # for the largest entries, then for the smallest
+        matrix = np.zeros((b, 2 * p, 2 * p))  # for the largest entries, followed by the smallest
         part = np.arange(p)
         matrix[:, part, part] = above.sum(axis=2)
         matrix[:, p + part, p + part] = below.sum(axis=2)
@@ -97,14 +97,14 @@ class RangeBlock(Block):
 
 @dataclass(frozen=True, eq=False)
 class LinearRanges(Linearised):
-    """See :class:`Linearised`. The slacks' scalings are multipliers over amounts."""
+    """See :class:`Linearised`. The scaling of a slack is its multiplier divided by the slack."""
 
     block: RangeBlock
     gradient: Floats
-    above: Floats  # (b, p, k), scalings of the room above the entries
+    above: Floats  # (b, p, k), scalings of the slacks above the entries
     below: Floats  # (b, p, k), and below them
-    inverse: Floats  # (b, 2 * p, 2 * p), of the form in the greatest and the least entries
-    alone: Floats  # (b, 2 * p), steps of these if the rows are fixed
+    inverse: Floats  # (b, 2 * p, 2 * p), inverse of the form in the largest and smallest entries
+    alone: Floats  # (b, 2 * p), steps of the largest and smallest entries if the rows are fixed
 
     def hessian(self) -> Floats:
         """See :class:`Linearised`."""

@@ -3,7 +3,7 @@ r"""The search for rows: the best mixture of private rows, for every criterion.
 A mechanism is a mixture of private rows. A *master* (:class:`~skrldp.design.criteria.Master`) finds
 the best weights of the known rows, and from them the price of every further row. Prices are convex,
 so the linear function that touches the price at a row is a lower bound everywhere, and the private
-row that maximises this function has at least the same price. A *pricer* lets many rows ascend in
+row that maximises this function has at least the same price. A *pricer* moves many rows upwards in
 this way at once. Each round adds the most valuable rows to the master, which then finds new
 weights, until the gains are small.
 """
@@ -21,35 +21,36 @@ from skrldp.design.pricers import Pricer, pricers, set_indicators
 from skrldp.design.programs import LEAST_GAIN
 from skrldp.privacy.requirements import Requirements, repair
 
-# Rows that ascend in a round: at least the first number, and more if cells are few, up to this many
-# entries. Twice as many take twice the time, in half as many rounds; 50 rows of 10 cells lose .2 %.
+# Number of rows that ascend in a round: at least the first number, and more if cells are few, up to
+# the second number of entries. Doubling it doubles the time of a round and halves the number of
+# rounds; with 50 rows of 10 cells, the result is 0.2 % worse.
 _ROWS, _ENTRIES = 50, 2_000
-# Number of last rounds whose best row determines the gap of a mixture. Twice as many take a tenth
+# Number of last rounds whose best row determines the gap of a mixture. Doubling it takes 10 %
 # longer.
 _LAST_ROUNDS = 3
-# Number of last rounds that decide whether a search ends, for each decimal of its tolerance. Half
-# as many lose 1 % of 7 x 16 cells.
+# Number of last rounds that determine whether a search ends, for each decimal of its tolerance.
+# With half as many, the result for 7 x 16 cells is 1 % worse.
 _ROUNDS_A_DECIMAL = 2.0
-# Promise of further rows, relative to the tolerance, above which so many times as many rounds
-# decide: a search may gain little for a while long before its end. Without it, 5 x 6 cells end 18 %
-# higher at a tolerance of .02.
+# If the promise of further rows, relative to the tolerance, is above the first number, the second
+# number multiplies the rounds that determine the end, because a search may gain little for a while
+# long before its end. Without it, the result for 5 x 6 cells is 18 % higher at a tolerance of 0.02.
 _PROMISED, _PATIENCE = 10.0, 3
 # Relative gap of a mixture: a fraction of the last rounds' largest reduced cost, and at most the
-# second number. Prices near the middle of the master's path make better rows: a hundredth of the
-# second takes a quarter longer at 6 x 15 cells.
+# second number. Prices near the middle of the master's path result in better rows: with a hundredth
+# of the second number, the search takes a quarter longer at 6 x 15 cells.
 _GAP, _LARGEST_GAP = 0.03, 0.1
-# Gap at which the paths of rows end, relative to that of the mixture. Three times as much ends 3 %
-# higher at 6 x 16 cells after 20 s of processor time.
+# Gap at which the paths of rows end, relative to that of the mixture. With three times this gap,
+# the result for 6 x 16 cells is 3 % higher after 20 s of processor time.
 _END = 0.03
-# Gap of the last mixture, relative to the tolerance. Twice as much loses as much.
+# Gap of the last mixture, relative to the tolerance. Doubling it doubles the loss.
 _LAST_GAP = 0.1
-# Time reserved for the last mixture, in units of the mixture before. With half of it, mechanisms
-# of hundreds of cells have five times as many reports.
+# Time reserved for the last mixture, in units of the time that the mixture before it took. With
+# half of it, mechanisms of hundreds of cells have five times as many reports.
 _LAST_MIXTURES = 4.0
-# Number of initial rows of closed forms, and of sets, but at least one for each cell. With twice as
-# many, 434 cells take a tenth longer.
+# Number of initial rows from closed forms, and from sets, but at least one for each cell. Doubling
+# it takes 10 % longer at 434 cells.
 _ROWS_OF_A_KIND = 200
-# Decimals to which equal rows agree. At twice as many, rounding separates them.
+# Decimals to which equal rows agree. With twice as many, rounding separates equal rows.
 _SAME_DIGITS = 9
 
 
@@ -122,7 +123,7 @@ class RowSearch:
                     return "time_limit"
                 if self.limits.met:
                     return self.limits.status
-        # The rows in use move closer to the boundary.
+        # Move the rows in use closer to the boundary.
         self._price(pricer, self._in_use(weights), EQUAL)
         return "converged"
 
@@ -184,7 +185,7 @@ class RowSearch:
             self._add(rows)
 
     def _in_use(self, weights: Floats, size: tuple[int, ...] = ()) -> Floats:
-        """Sample rows in use by their probability, without replacement unless a size is given."""
+        """Sample rows in use by the roots of their weights; with replacement if a size is given."""
         in_use = np.flatnonzero(self.master.support(weights))
         likely = np.sqrt(weights[in_use]) / np.sqrt(weights[in_use]).sum()
         is_drawn_again = bool(size)
@@ -193,7 +194,7 @@ class RowSearch:
         return np.asarray(self.master.rows[chosen])
 
     def _new(self, weights: Floats) -> Floats:
-        """Perturb rows in use, and combine others from the parts of several."""
+        """Perturb rows in use, and combine new rows from the parts of several."""
         parts = self.requirements.shape[0]
         in_use = self._in_use(weights, (self.n_starts, parts))
         rows = in_use.reshape(self.n_starts, parts, parts, -1)

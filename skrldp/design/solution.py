@@ -6,18 +6,19 @@ The statuses of all solvers:
     The objective is within the solver's tolerance of the global optimum over the region.
 ``"converged"``
     The search ended by itself, because further rows gained too little. For PolyOpt, whose programs
-    are not convex, this is a local optimum. The message states the remaining gap if one was
+    are not convex, the result is a local optimum. The message states the remaining gap if a gap was
     requested.
 ``"closed form"``
     The mechanism is given by a formula.
 ``"optimal_inaccurate"``
     The solver stopped near the optimum, short of its tolerances.
 ``"iteration_limit"``, ``"time_limit"``
-    The limit of 10,000 iterations, or the time limit, ended the search; the mechanism is the best
-    one found, and the message begins with what was left to do.
+    The limit of 10,000 iterations, or the time limit, ended the search. The mechanism is the best
+    one found, and the message begins with the limit.
 
-For the last three :attr:`Solution.unfinished` is true: more work, or another solver, may do
-better. Whatever the status, the mechanism is repaired and certified before it is released.
+For the last three, :attr:`Solution.unfinished` is true: a longer search, or another solver, may
+find a better mechanism. Regardless of the status, the mechanism is repaired and certified before it
+is released.
 """
 
 from collections.abc import Iterable
@@ -47,9 +48,9 @@ def least(bounds: Iterable[ObjectiveBound]) -> ObjectiveBound:
 def relative_gap(objective: float, bound: float) -> float:
     """Return the distance of an objective from its bound, as a share of the bound.
 
-    The optimum is between the two, so its distance from the objective is at most this share of the
-    optimum if both have one sign, and of the objective otherwise. Above 1 the bound is too weak to
-    be useful.
+    The optimum is between the two. If both have the same sign, the distance of the objective from
+    the optimum is therefore at most this share of the optimum. Otherwise, the share is that of the
+    larger absolute value. Above 1, the bound is too weak to be useful.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class Solution(ReadOnly):
     ----------
     status : str
         ``"optimal"``, ``"converged"``, ``"closed form"``, ``"optimal_inaccurate"``,
-        ``"iteration_limit"`` or ``"time_limit"``; the module explains them.
+        ``"iteration_limit"`` or ``"time_limit"``; the module's docstring explains them.
     solver : str
         The solver.
     objective : float
@@ -88,12 +89,13 @@ class Solution(ReadOnly):
     seconds : float
         Time taken.
     message : str
-        Description of the search; after a limit, it begins with what was left to do. May be empty.
+        Description of the search, which begins with the limit if one ended the search. May be
+        empty.
     matrix : array of shape (b, a) or None
         The design; None for closed forms.
     estimate : float or None
-        An unproved estimate of the optimum, which no row found in the last rounds of a search would
-        exceed. None if the search has none.
+        An unproved estimate of the optimum: the value that no row found in the last rounds of a
+        search could exceed. None if the search has no estimate.
     """
 
     status: str
@@ -114,7 +116,7 @@ class Solution(ReadOnly):
 
     @property
     def gap_in_words(self) -> str:
-        """The distance of the objective from the optimum in words, with the kind of bound."""
+        """The distance of the objective from the optimum in words, with the bound's source."""
         origin = f" (bound: {self.bound_by})" if self.bound_by else ""
         if self.gap <= EQUAL:
             return f"optimal to six digits{origin}"

@@ -4,16 +4,16 @@ Every δ-LDP mechanism is a mixture of rows :math:`1 + (e^\delta - 1) 1_A` over 
 (Kairouz, Oh and Viswanath 2016), so the most informative one is a linear program over sets. It is
 solved with the current sets, and its dual variables determine which set is missing.
 
-**Fractional sets.** Up to its scale, a row is 1 on a set A and ``drop`` elsewhere. With m the
-probability of A, its reduced cost less a multiple ρ of its probability is :math:`h_\rho(m) -
-\sum_{s \in A} c_s`, with h concave. All sets of the most frequent values are tried. To bound all
-sets, the other values may be fractionally in A. Then the best A contains them in the order of
-:math:`c_s / P_s` up to some point, and at most one fractionally. This needs only cumulative sums,
-and without the fractional value the sets are nearly optimal.
+**Fractional sets.** Up to its scale, a row is 1 on a set A and ``drop`` elsewhere. If m is the
+probability of A, the row's reduced cost minus a multiple ρ of its probability is :math:`h_\rho(m) -
+\sum_{s \in A} c_s`, with a concave function h. All sets of the most frequent values are tried. To
+bound all sets, the other values may be fractionally in A. Then the best A contains them in the
+order of :math:`c_s / P_s` up to some point, and at most one of them fractionally. This requires
+only cumulative sums, and the sets are nearly optimal without the fractional value.
 
-**Partitions** have groups of values with the same probability under every secret. Whether U is in
-a set reveals little about S if it has about the same probability under each secret, so reports may
-contain much information about it. The groups of a partition are also of similar probability.
+**Partitions** divide the values into groups whose probability is about the same under every secret.
+Whether U is in such a group reveals little about S, so reports may contain much information about
+it. The groups of a partition also have similar probabilities.
 """
 
 import math
@@ -38,8 +38,8 @@ def most_of_small_shares(eps: float) -> float:
 
     With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the largest
     :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: for a report
-    that is :math:`e^\epsilon` times as probable under values with a share of m. It is nearly
-    attained with many values of small shares.
+    that is :math:`e^\epsilon` times as probable under values with a total share of m. It is nearly
+    attained if there are many values with small shares.
 
     Returns float: in nats, for a positive `eps`.
 
@@ -61,8 +61,8 @@ def mutual_information_bound(joint: Floats, eps: float, marginal: Floats | None 
     the report reveals about U at most its entropy given S, and about S at most what the bound on
     the odds ratio allows; see :func:`most_of_small_shares` for the last.
 
-    Shapes: `joint` (a1, a2); `marginal` (n_secrets,), the distribution of the protected attribute,
-    if not S. Returns float: in nats.
+    Shapes: `joint` (a1, a2); `marginal` (n_secrets,), the distribution of the protected attribute
+    if it is not S. Returns float: in nats.
     """
     marginal = joint.sum(axis=1) if marginal is None else marginal
     secret = entropy(marginal)
@@ -86,21 +86,22 @@ def best_sets(
 ) -> BestSets:
     """Find sets of values whose rows have large reduced costs.
 
-    The `n_whole` most frequent values are in a set or not; to bound all sets, the others may be in
-    part. None is all of up to 16 values, and ten of more: twice as many would take a thousand times
-    as long. Shapes: `distribution` (k,); `duals` (k,).
+    The `n_whole` most frequent values are in a set or not; to bound all sets, the others may be
+    partly in it. By default, these are all values if there are at most 16, otherwise ten: twice as
+    many would take a thousand times as long. Shapes: `distribution` (k,); `duals` (k,).
     """
     size = len(duals)
     if drop <= 0:
         return BestSets(np.zeros((0, size), dtype=bool), np.inf)
     cost, outside = (1.0 - drop) * duals, drop * np.log(drop)
-    slope = np.where(cost < 0, -np.inf, np.inf)  # a value without records costs something or gains
+    slope = np.where(cost < 0, -np.inf, np.inf)  # a value without records only costs or only gains
     np.divide(cost, distribution, where=distribution > 0, out=slope)
     order = np.argsort(-distribution, kind="stable")
     if n_whole is None:
         n_whole = size if size * 2.0**size <= MOST_ENTRIES else 10
     frequent, others = order[:n_whole], order[n_whole:]
-    others = others[np.argsort(slope[others], kind="stable")]  # as the best sets have them
+    # The order in which the best sets contain them
+    others = others[np.argsort(slope[others], kind="stable")]
     slope = np.append(slope[others], np.inf)
     state = np.arange(2 ** len(frequent))
     sets = np.zeros((len(state), size), dtype=bool)
@@ -111,7 +112,7 @@ def best_sets(
     )
     means = np.minimum(drop + (1.0 - drop) * masses, 1.0)
     rho, near = 0.0, 1e-9 * most_of_small_shares(-float(np.log(drop)))
-    for _ in range(MOST_ROUNDS):  # Dinkelbach's method: the greatest gains at a multiple ρ
+    for _ in range(MOST_ROUNDS):  # Dinkelbach's method: the largest gains at a multiple ρ
         worth = -outside - (1.0 - drop) * (np.log(means[:, 1:]) + 1.0 + rho)
         last = np.count_nonzero(worth >= slope[:-1], axis=1)
         start, end = means[state, last], means[state, np.minimum(last + 1, len(others))]
@@ -136,9 +137,9 @@ def best_sets(
 
 
 def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float) -> Booleans:
-    """Find the best sets that differ from given sets in one value, as many as there are values.
+    """Find the best sets that differ from the given sets in one value; as many as there are values.
 
-    Without these, degenerate dual variables would remain so for many rounds.
+    Without these, degenerate dual variables would remain degenerate for many rounds.
     """
     more = np.where(sets, -1.0, 1.0)
     mass = (sets @ distribution)[:, None] + more * distribution
@@ -153,7 +154,7 @@ def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float
 
 
 def simple_sets(size: int) -> Booleans:
-    """Return the sets to begin with: none, each value, and all but one.
+    """Return the initial sets: the empty set, each single value, and all values except one.
 
     Shapes: returns (m, k).
     """
@@ -167,9 +168,9 @@ def simple_sets(size: int) -> Booleans:
 
 
 def distinct_sets(sets: Booleans) -> Booleans:
-    """Remove sets that were present before.
+    """Remove duplicate sets.
 
-    Shapes: `sets` (m, k). Returns (n, k): in the same order.
+    Shapes: `sets` (m, k). Returns (n, k), in the same order.
     """
     _, places = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True)
     return sets[np.sort(places)]
@@ -203,8 +204,8 @@ def reduced_profit(mass: Floats, duals: Floats, whole: float, drop: ArrayLike) -
 def _stochastic(matrix: Floats, drop: float) -> Floats:
     """Correct column sums with small errors, without increasing the ratios within rows.
 
-    A multiple of the all-ones row less the errors has the ratio that is allowed if the multiple
-    is large enough; the sum of two rows with such a ratio has it too.
+    A multiple of the all-ones row minus the errors has an allowed ratio if the multiple is large
+    enough, and the sum of two rows with an allowed ratio also has an allowed ratio.
     """
     error = matrix.sum(axis=0) - 1.0
     level = max(float(error.max() - drop * error.min()) / (1.0 - drop), float(error.max()))
@@ -234,16 +235,16 @@ def optimal_response(
     Shapes: `counts` (k,). Returns LocalOptimum: its bound is proved, whatever the tolerance of the
     linear programs.
 
-    For small ε the optimum asks whether the value is in one set that has about half of the
-    records; for large ε it is randomised response. To find the best set is as hard as to part
-    numbers into two equal sums.
+    For small ε, the optimum reports whether the value is in a set with about half of the records;
+    for large ε, it is randomised response. Finding the best set is as hard as dividing numbers into
+    two groups of equal sum.
 
     P. Kairouz, S. Oh and P. Viswanath, *Extremal mechanisms for local differential privacy*,
     Journal of Machine Learning Research 17, 2016, Theorems 2, 4, 5 and 6.
 
     Examples
     --------
-    Only sums of counts matter: {0, 1, 2} has half of the records, as does {3}.
+    Only sums of counts matter: {0, 1, 2} contains half of the records, and so does {3}.
 
     >>> best = optimal_response([10, 10, 20, 40], 0.1)
     >>> sorted(best.matrix[:, 3].round(3).tolist())
@@ -258,7 +259,7 @@ def optimal_response(
     sets = simple_sets(size)
     mixture = RowMixture(distribution)
     bound = _simple_bound(distribution, eps)
-    unit = bound or 1.0  # a linear program's tolerance exceeds the information at a small ε
+    unit = bound or 1.0  # at a small ε, the information is below a linear program's tolerance
 
     def mixed(more: Booleans) -> tuple[Floats, Floats, float]:
         rows = set_rows(more, drop)
@@ -271,7 +272,7 @@ def optimal_response(
     while mixture.rows.size <= MOST_ENTRIES and not (limits is not None and limits.met):
         done += 1
         found = best_sets(distribution, duals, drop)
-        # With this multiple of the distribution added, the dual variables are feasible.
+        # If this multiple of the distribution is added, the dual variables are feasible.
         rounding = ROUNDING * size * float(np.abs(duals).sum())
         bound = min(bound, float(duals.sum()) + max(found.bound, 0.0) + rounding)
         known, sets = len(sets), distinct_sets(np.concatenate([sets, found.sets]))
@@ -334,12 +335,13 @@ def _dealt(
 def group_reporting(
     joint: JointDistribution, requirements: Requirements, n_sets: int = 800
 ) -> Floats | None:
-    """Report whether U is in one of many balanced groups of values: a mechanism without a search.
+    """Report whether U is in one of many balanced groups of values, without a search.
 
-    Each set has as large an odds ratio as the requirements allow it, where randomised response has
-    that of the worst value. Half as many sets lose up to 20 % at 10 x 100 and 25 x 40 cells.
+    Each set has as large an odds ratio as the requirements allow for that set, whereas randomised
+    response is limited by the worst value. With half as many sets, up to 20 % is lost at 10 x 100
+    and 25 x 40 cells.
 
-    Returns (b, n_cells): private. None where there is too much to do.
+    Returns (b, n_cells): a private mechanism; None if the computation would be too large.
     """
     size = joint.counts.shape[1]
     if len(joint.conditionals) * size * (size + n_sets) > MOST_ENTRIES:
@@ -347,7 +349,7 @@ def group_reporting(
     sets = np.concatenate(
         [np.ones((1, size)), np.eye(size), even_groups(joint.conditionals, n_sets)]
     )
-    again = requirements.n_cells // size  # each secret has the same part
+    again = requirements.n_cells // size  # every secret has the same part of a row
     rows = requirements.shift(np.tile(sets, again))[:, :size]
     mixture = RowMixture(joint.probabilities.sum(axis=0))
     mixture.add(rows)

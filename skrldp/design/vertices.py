@@ -2,11 +2,11 @@
 
 The mutual information of a mechanism is a sum over its rows of a convex function, so some optimal
 mechanism has only vertices of the polytope of private rows of unit sum. The double description
-method lists them, in floating point; it now and then fails or silently drops vertices, so its list
-is compared with a linear program before it is trusted.
+method lists them in floating point. It occasionally fails or silently drops vertices, so its list
+is compared with a linear program before it is used.
 
-The double description method is cddlib's, an optional dependency: ``solver="auto"`` goes by columns
-always, which lose less than a hundredth of a percent on the benchmark's ten tables.
+The double description method is that of cddlib, an optional dependency. ``solver="auto"`` always
+searches for rows instead, which loses less than 0.01 % on the benchmark's ten tables.
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ from skrldp.exceptions import SolverError
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirement, Requirements
 
-# Number of directions in which a list is compared with a linear program, which detects a lost
-# vertex that is the farthest in one of them. Twice as many detect no more.
+# Number of directions in which a list is compared with a linear program. A lost vertex is detected
+# if it is the farthest in one of these directions. Doubling the number detects no more.
 _PROBES = 200
 
 
@@ -44,7 +44,8 @@ def enumerate_vertices(
     inequalities = facets(requirements)
     vertices = _listed(inequalities)
     public = requirements.fold(joint.probabilities)
-    # The shifted unit rows put the all-ones vector inside the cone of the rows: a mixture exists.
+    # The shifted unit rows put the all-ones vector inside the cone of the rows, so that a mixture
+    # exists.
     master = criterion.master(requirements.shift(np.eye(requirements.n_cells)))
     new, n_removals = np.ones(len(vertices), dtype=bool), 0
     while True:
@@ -65,7 +66,7 @@ def enumerate_vertices(
         status="optimal",
         solver="vertices",
         objective=objective,
-        # They may differ in the last digit.
+        # The two may differ in the last digit.
         bound=max(bound, objective) if criterion.sense > 0 else min(bound, objective),
         bound_by="the optimum over all vertices of the region",
         message=f"{len(vertices)} vertices of {len(inequalities)} facets.",
@@ -76,13 +77,13 @@ def enumerate_vertices(
 def facets(requirements: Requirements) -> Floats:
     r"""Inequalities ``row @ v <= 0`` of the private rows v, for polyhedral regions.
 
-    One for each pair of secrets and of extreme conditionals (Entropy (43)).
+    There is one for each pair of secrets and each pair of extreme conditionals (Entropy (43)).
 
     Shapes: returns (m, n_cells).
     """
     tables = [_facets_of(one, requirements.n_cells) for one in requirements]
     table = np.concatenate(tables)
-    # If parts are shared, pairs may say the same, and so may several requirements.
+    # If parts are shared, pairs may have the same inequalities, and so may several requirements.
     alike = len(tables) > 1 or requirements.items[0].region.rows.shared
     return np.unique(table, axis=0) if alike else table
 
@@ -111,7 +112,7 @@ def _facets_of(one: Requirement, n_cells: int) -> Floats:
 def _listed(inequalities: Floats) -> Floats:
     """List the vertices; whether cddlib fails depends on the order of the cells.
 
-    Four orders are tried in turn: with one, a table of 2 x 5 cells is not listed.
+    Up to four orders are tried in turn; with one alone, cddlib fails for a table of 2 x 5 cells.
     """
     rng, cells = np.random.default_rng(0), inequalities.shape[1]
     for left in reversed(range(4)):
@@ -129,7 +130,7 @@ def _listed(inequalities: Floats) -> Floats:
 def _vertices(inequalities: Floats) -> Floats:
     """Vertices of {v >= 0, sum v = 1, inequalities @ v <= 0}."""
     try:
-        import cdd  # it need not be installed
+        import cdd  # an optional dependency
     except ImportError as error:
         raise SolverError(
             "solver='vertices' needs cddlib, which is not installed: pip install "
@@ -159,7 +160,7 @@ def _vertices(inequalities: Floats) -> Floats:
 
 
 def _probe(vertices: Floats, inequalities: Floats) -> None:
-    """Compare maxima of random linear functions with a linear program's: a lost vertex shows."""
+    """Detect lost vertices: compare maxima of random linear functions with a linear program."""
     cells = vertices.shape[1]
     program = LinearProgram(np.zeros(cells), upper=1.0)
     program.add_rows(np.ones((1, cells)), 1.0, 1.0)
