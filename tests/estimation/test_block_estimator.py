@@ -12,10 +12,12 @@ from skrldp import (
     AOptimalSanitizer,
     BlockEstimator,
     BlockSanitizer,
+    Manifest,
+    Mechanism,
     RakingWeights,
     SRRSanitizer,
 )
-from skrldp.estimation import FrequencyEstimator
+from skrldp.estimation import FrequencyEstimator, expected_std_error
 
 TABLE = wide_table()
 
@@ -295,3 +297,26 @@ def test_the_public_table_is_not_printed():
         assert repr(RakingWeights("{}", public)) == (
             f"RakingWeights(mechanism='{{}}', public={shown})"
         )
+
+
+def test_blocks_whose_reports_do_not_determine_all_cells_have_right_errors():
+    """Reports tell the secret of one value of U alone: some cells are not determined."""
+    whole = fitted_blocks().manifest_
+    partly = []
+    for one in whole.mechanisms:
+        by_secret = one.matrix.reshape(2, len(one.values), -1)
+        rows = np.vstack([by_secret[:, 0], by_secret[:, 1:].sum(axis=0)])
+        blurred = Mechanism.from_matrix(rows, one.secrets, one.values)
+        partly.append(blurred.named(None, one.columns))
+    manifest = Manifest.of(partly, whole.shares)
+    joints = [one.joint_ for one in fitted_blocks().sanitizers_]
+    planned = expected_std_error(manifest, 40_000, "age", distribution=joints)
+    expected = []
+    for number, (one, joint) in enumerate(zip(partly, joints, strict=True)):
+        counts = np.rint(
+            40_000 * manifest.shares[number] * one.matrix @ joint.probabilities.ravel()
+        )
+        expected.append(pd.DataFrame({"block": number, "report": range(len(counts)), "n": counts}))
+    rows = pd.concat(expected, ignore_index=True)
+    estimator = BlockEstimator(manifest).fit(rows, sample_weight=rows["n"])
+    np.testing.assert_allclose(estimator.marginal("age").std_error, planned, rtol=0.03)

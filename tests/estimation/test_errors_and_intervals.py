@@ -3,6 +3,9 @@
 The oracles are Wilson's, Fieller's and Newcombe's intervals, numerical derivatives, and solvers.
 """
 
+from dataclasses import replace
+
+import cvxpy as cp
 import numpy as np
 import pytest
 from fits_of_counts import grr
@@ -99,6 +102,25 @@ def test_single_cells_of_four_numbers_are_as_those_of_the_matrix(shape, entries)
         part = channel.of_part(axis)
         within = (labels == np.arange(shape[1 - axis])[:, None]).astype(float)
         assert part.forward(within @ public) == pytest.approx(within @ matrix @ public)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_of_bounded_bias_are_about_as_good_as_the_best(seed):
+    """No pair of standard error and bias, on a grid of the price, has a much shorter interval."""
+    rng = np.random.default_rng(seed)
+    channel = Channel(rng.dirichlet(np.full(8, 0.4), size=12).T, rng.dirichlet(np.full(12, 3.0)))
+    chosen = WeightedStatistic.of(channel, np.eye(12)[:1]).with_bounded_bias(900)
+    length = chosen.expected_lengths(900)[0]
+    weights, low, high = cp.Variable(8), cp.Variable(), cp.Variable()
+    off = channel.matrix.T @ weights - chosen.c[0]
+    error = cp.norm(cp.multiply(np.sqrt(channel.report), weights)) / 30.0
+    for price in (0.4, 1.0, 2.0, 4.0):
+        problem = cp.Problem(
+            cp.Minimize(error + price * (high - low) / 2), [off <= high, off >= low]
+        )
+        problem.solve(solver="CLARABEL")
+        other = replace(chosen, of_c=weights.value[None])
+        assert length <= 1.1 * other.expected_lengths(900)[0] + 1e-3
 
 
 # -- intervals ------------------------------------------------------------------------------------
