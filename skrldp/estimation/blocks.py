@@ -45,17 +45,17 @@ from skrldp.table.select import whole_numbers
 
 @dataclass(frozen=True, eq=False)
 class BlockDesign:
-    """A manifest, its margins, and the public distributions of its blocks' cells."""
+    """A manifest, its margins, and the public distributions of the blocks' cells."""
 
     manifest: Manifest
-    public: Sequence[PublicSummary] | None  # of the records of each block; None if unknown
+    public: Sequence[PublicSummary] | None  # one for each block; None if unknown
 
     @classmethod
     def read(cls, mechanism: Any, distribution: Any = None) -> "BlockDesign":
         """Read a manifest, its JSON, or a fitted BlockSanitizer.
 
-        `distribution` has a JointDistribution for each block, instead of the manifest's public
-        ones.
+        `distribution`, a list with a JointDistribution for each block, replaces the manifest's
+        public distributions.
         """
         sanitizer = as_block_sanitizer(mechanism)
         if isinstance(mechanism, str | bytes):
@@ -81,7 +81,7 @@ class BlockDesign:
 
     @cached_property
     def channels(self) -> list[Channel]:
-        """The blocks' mechanisms; reports are weighted at public distributions or uniform ones."""
+        """The blocks' mechanisms, with weights for the public or uniform distributions."""
         matrices = [block.matrix for block in self.manifest.mechanisms]
         if self.public is None:
             cells = [np.full(matrix.shape[1], 1.0 / matrix.shape[1]) for matrix in matrices]
@@ -91,12 +91,12 @@ class BlockDesign:
 
     @cached_property
     def matrices(self) -> list[Floats]:
-        """Matrices of the blocks' mechanisms (b, a), cells in lexicographic order."""
+        """The matrices of the blocks' mechanisms (b, a), with cells in lexicographic order."""
         return [self.manifest.in_order(k, c.matrix) for k, c in enumerate(self.channels)]
 
     @cached_property
     def cells(self) -> list[Floats]:
-        """Distributions at which reports are weighted, cells in lexicographic order."""
+        """The distributions for which weights are best, with cells in lexicographic order."""
         return [self.manifest.in_order(k, c.public) for k, c in enumerate(self.channels)]
 
     def information(self, cells: Sequence[Floats]) -> list[ReportInformation]:
@@ -105,7 +105,7 @@ class BlockDesign:
         return [information_of(*block) for block in blocks]
 
     def warn_of_contradictions(self, counts: Sequence[Floats]) -> None:
-        """Warn about blocks whose reports no distribution of records explains."""
+        """Warn about blocks with reports that no distribution of records explains."""
         blocks = self.manifest.blocks
         for channel, counted, block in zip(self.channels, counts, blocks, strict=True):
             if counted.any():
@@ -132,7 +132,7 @@ class BlockDesign:
         )
 
     def block_with(self, columns: Any, by: Any, part: str) -> int:
-        """Return the index of the smallest block that contains given columns and those of S."""
+        """Return the index of the smallest block that contains the given columns."""
         if columns is None and not (part == "sensitive" and self.manifest.in_every_block):
             raise ValueError(
                 "no block contains the whole record. Name columns= of one block, for example "
@@ -216,7 +216,7 @@ class _PooledStatistic(WeightedStatistic):
         return self._expected.moments.variances(theta) * self.channel.expected.n
 
     def extremes(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Smallest and largest residual weight, minus the expected one of its block: (..., k)."""
+        """Smallest and largest residual weight, minus the mean of its block: (..., k)."""
         weights = self.channel.expected.centred(self._residual_weights(theta))
         return weights.min(axis=-1), weights.max(axis=-1)
 
@@ -234,7 +234,7 @@ class _PooledStatistic(WeightedStatistic):
 
 
 class BlockReports:
-    """The reports of all blocks, combined once."""
+    """The reports of all blocks, combined once for all estimates."""
 
     def __init__(self, design: BlockDesign, counts: Sequence[Floats]) -> None:
         self.design, self.information = design, design.information(design.cells)
@@ -249,7 +249,7 @@ class BlockReports:
         self.sample, self.expected = (Sample(shares, n, None, strata) for shares in shares_of_both)
 
     def cells(self, number: int, *, bounded: bool = True) -> Cells:
-        """Return the cells of a block, with the information of all blocks' reports about them."""
+        """Return the cells of a block, with the information from the reports of all blocks."""
         mechanism, channel = self.design.manifest.mechanisms[number], _PooledChannel(self, number)
         samples = [((), self.sample)]
         return Cells(mechanism, channel, samples, bounded=bounded, kind=_PooledStatistic)
@@ -258,7 +258,7 @@ class BlockReports:
 def expected_cells(
     mechanism: Any, n: float, distribution: Any, columns: Any, by: Any, part: str = "all"
 ) -> Cells:
-    """Return cells with the given columns, with the expected reports."""
+    """Return the cells with the given columns, and the expected reports."""
     design = BlockDesign.read(mechanism, distribution)
     if design.public is None:
         raise ValueError(
@@ -296,30 +296,31 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     n_reports_ : int
         Number of reports.
     drift_ : DriftTest or None
-        Test of whether the respondents' population is that of the public table; None if that is
-        unknown.
+        Test of whether the respondents come from the public table's population; None if there are
+        no public records to compare.
 
     Raises
     ------
     TypeError, ValueError
-        By `fit`, for a mechanism and reports that are not as described; nothing is changed then.
-        By estimates, if no block contains their columns together.
+        By `fit`, if the mechanism or the reports are invalid; the estimator is then unchanged. By
+        estimates, if no block contains all their columns.
 
     Warns
     -----
     UserWarning
         By `fit`, if no distribution of records explains the reports of a block, for example because
-        they come from a different manifest; and if the population is not that of the public table
-        (p < 0.001), unless privacy was promised for all distributions. By estimates, if there are
-        no reports of the block that contains their columns.
+        they come from a different manifest; and if the respondents' population is not that of the
+        public table (p < 0.001), unless privacy is guaranteed for all distributions. By estimates,
+        if there are no reports of the block that contains their columns.
 
     Notes
     -----
-    The distribution of each block's cells is a linear function of parameters that blocks have in
-    common: probabilities of categories of sets of columns. The reports of block b have the
-    distribution Q_b of that function. The estimate minimises the sum of the squared deviations of
-    the reports' numbers, weighted by their inverses at the public distribution (the uniform one if
-    that is unknown), and is exactly unbiased.
+    The distribution of each block's cells is a linear function of parameters that the blocks have
+    in common: the joint probabilities of categories of sets of columns. The reports of block b have
+    the distribution that its mechanism Q_b makes of this. The estimate minimises the sum of the
+    squared deviations of the counts of reports from their expectations, divided by the expected
+    counts at the public distribution (or at the uniform distribution, if the public one is
+    unknown). It is exactly unbiased.
 
     References
     ----------
@@ -351,8 +352,8 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Parameters
         ----------
         Y : data frame or array of shape (n, 2)
-            Reports, each about a different person: the columns "block" and "report" of a frame, or
-            two columns in this order. Further columns of a frame are ignored.
+            Reports, each about a different person: a frame with the columns "block" and "report",
+            whose other columns are ignored, or an array with two columns in this order.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
@@ -395,8 +396,8 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         """Test whether those who reported come from the public table's population.
 
         The test of :meth:`FrequencyEstimator.drift_test` is applied to each block. The p-value is
-        the smallest one times the number of blocks, with the statistic of that block. The columns
-        are those of all blocks, and the leakage is the largest of any block.
+        the smallest p-value times the number of blocks, and the statistic is that of the same
+        block. The columns are those of all blocks, and the leakage is the largest of any block.
 
         Returns
         -------

@@ -1,9 +1,9 @@
 """A mechanism as a linear map from distributions of records to those of reports.
 
-If the records have distribution π, the reports have distribution Qπ. Which linear functions c·π
-does Qπ determine? Those with c in the row space of Q: there are weights w of the reports with
-Qᵀw = c. Among these, the *best* weights at a distribution p have the smallest variance there: with
-R the diagonal matrix of Qp, they are R⁻¹Q (QᵀR⁻¹Q)⁺ c (Gauss and Markov).
+If the records have distribution π, the reports have distribution Qπ. Qπ determines a linear
+function c·π if c is in the row space of Q, that is, if there are weights w of the reports with Qᵀw
+= c. The *best* of these weights at a distribution p have the smallest variance there. They are R⁻¹Q
+(QᵀR⁻¹Q)⁺ c, where R is the diagonal matrix of Qp (Gauss and Markov).
 """
 
 from functools import cached_property
@@ -14,14 +14,14 @@ import numpy as np
 from skrldp._typing import Booleans, Floats
 from skrldp.mechanism.mechanism import Mechanism
 
-MOST_DENSE = 2_500  # cells up to which whole matrices are used
+MOST_DENSE = 2_500  # maximum number of cells for which whole matrices are used
 _MOST_PART = 250  # the same limit for cells of S or U alone, whose shares have a covariance
 # Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32,
 # so a smaller one may be due to rounding; an estimate in its direction would take about 1e16
 # reports.
 _RANK_TOLERANCE = 1e-8
-_UNBIASED = 1e-6  # difference between Qᵀw and c, relative to the largest c, that counts as zero
-_RARE = 1e-12  # smallest probability of a possible symbol
+_UNBIASED = 1e-6  # maximum bias that counts as zero: Qᵀw - c, relative to the largest entry of c
+_RARE = 1e-12  # minimum probability of a possible symbol
 
 
 class Channel:
@@ -32,7 +32,7 @@ class Channel:
     def __init__(self, matrix: Floats, public: Floats, *, is_symmetric: bool = False) -> None:
         self.matrix, self.public, self.is_symmetric = matrix, public, is_symmetric
         self.n_symbols, self.n_cells = matrix.shape
-        self.possible = matrix.max(axis=1) > 0  # (b,), whether in some cell
+        self.possible = matrix.max(axis=1) > 0  # (b,), whether the symbol is possible in some cell
 
     def forward(self, distribution: Floats) -> Floats:
         """Distribution of the report, Qπ: (..., a) to (..., b)."""
@@ -58,7 +58,7 @@ class Channel:
 
     @cached_property
     def report(self) -> Floats:
-        """Distribution of the report at the public distribution, above 0 if possible: (b,)."""
+        """Distribution of the report, (b,), at the public one; positive for possible symbols."""
         raised = np.where(self.possible, np.maximum(self.forward(self.public), _RARE), 0.0)
         return raised / raised.sum()
 
@@ -106,7 +106,7 @@ class FourNumbers(NamedTuple):
         """Return the (generalised) inverse, by the eigenvalues of four common eigenspaces.
 
         They are the constants, the functions of u alone with mean 0, those of s alone with mean 0,
-        and the rest.
+        and the remaining functions.
         """
         (a1, a2), (same, same_secret, same_value, distinct) = self.shape, self.entries
         rest = same - same_secret - same_value + distinct
@@ -126,7 +126,7 @@ class FourNumbers(NamedTuple):
 
 
 class StructuredChannel(Channel):
-    """A channel of four probabilities, with too many cells for a matrix.
+    """A channel that is defined by four probabilities, with too many cells for a matrix.
 
     If Q is invertible, the unbiased weights are unique; otherwise, by symmetry, those of the
     uniform distribution are used.
@@ -182,25 +182,25 @@ def channel_of(mechanism: Mechanism, public: Floats) -> Channel:
 # -- the most likely distribution -----------------------------------------------------------------
 #
 # The average log-likelihood of the reports, L(π) = Σ_y f_y log (Qπ)_y, is concave in the
-# distribution π. With g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so for the best one π*
+# distribution π. With g = Qᵀ(f / Qπ), its gradient, π·g = Σ f = 1, so that for the maximum π*
 #
 #     L(π*) − L(π) ≤ g·(π* − π) ≤ max_x g_x − 1,
 #
 # the *gap*: an upper bound, in nats per report, on how far L(π) is below its maximum, for any π.
 
-# Minimum share of a cell's probability after an extrapolation, because EM never leaves a zero
+# Minimum share of a cell's probability that an extrapolation leaves, because EM cannot leave zero.
 _LEAST_SHARE = 0.1
 
 
 class MostLikely(NamedTuple):
-    """A distribution, and a bound on the deficit of its likelihood."""
+    """A distribution, and a bound on how far its likelihood is below the maximum."""
 
     distribution: Floats  # (a,)
     gap: float  # nats per report
 
 
 def most_likely(channel: Channel, shares: Floats, tol: float, max_iter: int) -> MostLikely:
-    """Maximise the likelihood of reports (b,), from the public distribution.
+    """Maximise the likelihood of reports (b,), starting from the public distribution.
 
     One step of EM is π ← π ∘ Qᵀ(f / Qπ); SQUAREM extrapolates two of them (Varadhan and Roland
     2008). An extrapolation with a smaller likelihood than the plain steps is rejected.
@@ -234,7 +234,7 @@ def _value(channel: Channel, shares: Floats, distribution: Floats) -> float:
 
 
 def gradient(channel: Channel, shares: Floats, distribution: Floats) -> Floats:
-    """Slope of the likelihood of reports (b,), and the factors of a step of EM: (a,)."""
+    """Gradient of the log-likelihood of reports (b,): also the factors of an EM step, (a,)."""
     report = channel.forward(distribution)
     seen = shares > 0
     return channel.backward(np.divide(shares, report, out=np.zeros_like(shares), where=seen))

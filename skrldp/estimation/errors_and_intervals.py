@@ -2,24 +2,24 @@ r"""The statistic behind every estimate, and its standard errors and intervals.
 
 A quantity is a ratio :math:`\theta = c\cdot\pi / g\cdot\pi` of two linear functions of the
 distribution π of the records; g is 1 for quantities of all records, and the indicator of a group
-for quantities within the group. With weights w of the reports for which :math:`Q^T w = c`, the mean
-of w(Y) is an exactly unbiased estimate of c·π for every π. The weights depend only on the mechanism
+for quantities within the group. If weights w of the reports satisfy :math:`Q^T w = c`, the mean of
+w(Y) is an exactly unbiased estimate of c·π for every π. The weights depend only on the mechanism
 and the public distribution, never on the reports.
 
 The interval contains all θ for which the mean of the residual :math:`h_\theta = c - \theta g`,
 which is 0 if θ is true, is estimated to be within z standard errors of 0. The variance is the
-larger of two: that of the reports, and that at the distribution closest to the public one at which
-θ is true (an exponential tilt). The reports include z² hypothetical ones of the symbol that would
-move the mean most towards θ, because at a distribution unlike the public one, a symbol of large
-weight may be expected although no report has it. This is Wilson's interval with the mechanism's
-noise included, and Fieller's for ratios.
+larger of two: that of the reports, and that at the distribution closest to the public one for which
+θ is true (an exponential tilt). The reports include z² hypothetical reports of the symbol that
+would move the mean most towards θ, because at a distribution unlike the public one, a symbol with a
+large weight may be expected even if it was never sent. This is Wilson's interval with the
+mechanism's noise included, and Fieller's interval for ratios.
 
-If no weights are unbiased, or fewer than 30 reports would determine every value (n over the
-kurtosis of w(Y)), weights of bounded bias are used instead, and the interval allows for the bias
-(Donoho 1994; Armstrong and Kolesár 2018).
+If no weights are unbiased, or effectively fewer than 30 reports determine the estimate at every
+value (n divided by the kurtosis of w(Y)), weights of bounded bias are used instead, and the
+interval allows for the bias (Donoho 1994; Armstrong and Kolesár 2018).
 
-A `Statistic` is everything that does not depend on the reports; an `Inference` combines it with
-reports.
+A `Statistic` contains everything that does not depend on the reports; an `Inference` combines it
+with reports.
 """
 
 from abc import ABC, abstractmethod
@@ -34,22 +34,23 @@ from scipy.special import ndtr, ndtri
 from skrldp._typing import Booleans, Floats, Indices
 
 LEAST_REPORTS = 30.0  # minimum effective number of reports that determine a quantity
-LEAST_SHARE = 4.0  # minimum size of a group, in its standard errors, for standard errors within it
-_LARGEST_TILT = 500.0  # of a logarithm of a probability
-_TILTS, _HALVINGS = 60, 30  # maximum number of steps for the tilt, and for an end of an interval
+# Minimum estimated size of a group, in standard errors of that size, for standard errors within it
+LEAST_SHARE = 4.0
+_LARGEST_TILT = 500.0  # maximum change of a log-probability by a tilt
+_TILTS, _HALVINGS = 60, 30  # maximum numbers of steps for the tilt, and for an end of an interval
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """The shares of the reports, and their sampling variation.
 
-    Without `design`, r samples may be combined, with shares (r, b); quantities are then (r, k).
+    Without `design`, r samples may be combined; shares are then (r, b), and quantities (r, k).
     """
 
     shares: Floats  # (b,)
     n: float  # number of reports
-    design: Floats | None = None  # (b, b), covariance of the shares of a survey; None: independent
-    # (b,), stratum of each symbol, if numbers of reports by stratum are fixed
+    design: Floats | None = None  # (b, b), covariance of a survey's shares; None if independent
+    # (b,), stratum of each symbol, if the number of reports in each stratum is fixed
     strata: Indices | None = None
     # For groups: the whole sample, and the group's symbols in it
     survey: "tuple[Sample, slice] | None" = None
@@ -60,7 +61,7 @@ class Sample:
         return cls(counts / counts.sum(), float(counts.sum()))
 
     def on_survey(self, weights: Floats) -> "tuple[Sample, Floats]":
-        """Return the whole sample of this group, and weights (k, b) of all its reports."""
+        """Return the whole sample to which this group belongs, and weights (k, b) padded for it."""
         if self.survey is None:
             return self, weights
         sample, group = self.survey
@@ -85,7 +86,7 @@ class Sample:
         return (self.centred(first) * self.shares) @ self.centred(second).T / self.n
 
     def products(self, first: Floats, second: Floats) -> Floats:
-        """Covariances of the means of weights, each with its own counterpart: (k, b) to (k,)."""
+        """Covariances of the means of weights, row by row: (k, b) to (k,)."""
         if self.design is not None:
             return np.einsum("kb,kb->k", first @ self.design, second)
         products = self.centred(first) * self.centred(second)
@@ -99,14 +100,14 @@ class Sample:
         return (self.strata == np.arange(self.strata.max() + 1)[:, None]).astype(float)
 
 
-Samples = Sequence[tuple[tuple[Any, ...], Sample]]  # of each group of reports: label, reports
+Samples = Sequence[tuple[tuple[Any, ...], Sample]]  # label and reports of each group
 
 
 class Moments(NamedTuple):
-    """Means, variances and covariances of the weights of reports: (..., k) each."""
+    """Means of the weights of the reports, and their variances and covariances: (..., k) each."""
 
     top: Floats  # mean of the weights of c
-    share: Floats  # of those of g
+    share: Floats  # mean of the weights of g
     cc: Floats  # variances and covariances of these means
     cg: Floats
     gg: Floats
@@ -126,7 +127,7 @@ class Moments(NamedTuple):
     def with_unseen(self, variances: Floats, weights: Floats, quantile: float) -> Floats:
         """Add z² hypothetical reports with these weights to variances of means.
 
-        A symbol that no report has may be expected up to z² times (Wilson's interval at 0).
+        A symbol that was never sent may be expected up to z² times (Wilson's interval at 0).
         """
         return variances + (self.effect * quantile * weights / self.n) ** 2
 
@@ -136,7 +137,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Statistic(ABC):
-    """Quantities and their weights of reports, independent of the reports.
+    """Quantities and the weights of reports for them, which do not depend on the reports.
 
     The smallest possible value is subtracted from c for each g, to avoid cancellation: quantities
     are θ = `lowest` + c·π / g·π, and a constant quantity has c = 0. Arrays are (k,) unless their
@@ -145,15 +146,16 @@ class Statistic(ABC):
 
     lowest: Floats  # NaN where no cell has g
     width: Floats  # width of the quantity's range
-    # The statistic with unbiased weights, if biased ones replaced them
+    # The statistic with unbiased weights, if biased weights have replaced them
     plain: "Statistic | None" = None
-    is_carried: Booleans | bool = True  # by enough reports; others are not determined
-    # Classes (k, m) if the true quantities are θ, shared by all weights for the same quantities.
+    is_carried: Booleans | bool = True  # whether enough reports determine it
+    # Masses of the classes (k, m) if the true quantities are θ; shared by all weights for the same
+    # quantities.
     tilted: dict[bytes, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def certain(self) -> Booleans:
-        """Which quantities are the same for all distributions, or undefined for an empty group."""
+        """Which quantities are the same for all distributions, or undefined: no cell has g."""
         return ~(self.width > 0.0)
 
     @cached_property
@@ -169,12 +171,12 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def has_formula(self) -> bool:
-        """Whether intervals are Wilson's, or the whole range if not determined."""
+        """Whether intervals are Wilson's, or the whole range if a quantity is not determined."""
 
     @property
     @abstractmethod
     def public(self) -> Floats:
-        """Quantities of the public distribution, minus the lowest possible ones."""
+        """Quantities of the public distribution, minus their lowest possible values."""
 
     @property
     @abstractmethod
@@ -186,8 +188,8 @@ class Statistic(ABC):
     def classes(self) -> Floats:
         """The cells grouped by c and g, with moments of the weights of reports about them.
 
-        Returns (8, k, m): their mass (0 as padding), c and g; the expected weights for c and g of a
-        report about such a cell, and the expected products cc, cg and gg.
+        Returns (8, k, m): their mass (0 as padding), c and g; the expected weights, for c and g, of
+        a report about such a cell, and the expected products cc, cg and gg.
         """
 
     @abstractmethod
@@ -205,20 +207,21 @@ class Statistic(ABC):
     def tabled(self, theta: Floats) -> Floats:
         """Properties of the residuals' weights at quantities minus the lowest, (5, ..., k).
 
-        Model variances, middle and half-width of the bias, and the smallest and largest weights.
+        These are the model variances, the middle and half-width of the bias, and the smallest and
+        largest weights.
         """
-        raise NotImplementedError  # closed-form intervals need none
+        raise NotImplementedError  # closed-form intervals need no table
 
     def is_weak(self, n: float) -> Booleans:
-        """Which weights are biased, or determined by too few of n reports."""
+        """Which estimates are biased, or effectively determined by too few of n reports."""
         return ~(self.certain | (self.determined & (self.effective * n >= LEAST_REPORTS)))
 
     def with_bounded_bias(self, n: float) -> Self:
-        """Replace weights that are biased, or determined by too few of n reports at every value."""
+        """Replace weights of estimates that are biased, or that too few of n reports determine."""
         return replace(self, is_carried=~self.is_weak(n), plain=self)
 
     def model_variances(self, theta: Floats) -> Floats:
-        """Variances of the residuals' weights at the tilt of p₀ at which θ is true."""
+        """Variances of the residuals' weights at the tilt of p₀ for which θ is true."""
         mass, c, g, mean_c, mean_g, cc, cg, gg = self.classes
         column = theta[:, None]
         if theta.tobytes() not in self.tilted:
@@ -239,7 +242,7 @@ class Statistic(ABC):
 
 
 def tilt_of(mass: Floats, residual: Floats) -> Floats:
-    """Find λ, (k, 1), for which the tilted mean residual is 0, or nearly 0 if it has one sign.
+    """Find λ, (k, 1), for which the tilted mean residual is 0, or nearly so if all have one sign.
 
     Shapes: mass and residual (k, m).
     """
@@ -262,7 +265,7 @@ def tilt_of(mass: Floats, residual: Floats) -> Floats:
 
 
 def tilted_cells(public: Floats, tilt: Floats, residual: Floats) -> Floats:
-    """Return distributions (k, a), or one (a,), tilted by λ (k, 1) times residuals (k, a)."""
+    """Tilt distributions (k, a), or a single one (a,), by λ (k, 1) times residuals (k, a)."""
     logs = np.log(np.maximum(public, 1e-300)) + tilt * residual
     cells = np.exp(logs - logs.max(axis=1, keepdims=True))
     return cells / cells.sum(axis=1, keepdims=True)
@@ -285,7 +288,7 @@ class Inference:
 
     @property
     def weighted(self) -> Floats:
-        """The weights' estimates; NaN if no record of the group was observed."""
+        """The estimates by the weights; NaN if no record of the group was observed."""
         statistic = self.statistic
         return statistic.lowest + np.where(statistic.certain, 0.0, self.moments.ratios)
 
@@ -315,9 +318,8 @@ class Inference:
     def errors(self) -> Floats:
         """Standard errors; NaN if weights are biased, or determined by few reports.
 
-        There is none if one more report, with the largest weight, would double the variance. A
-        ratio has one only if its denominator is clearly not near 0, because the error is that of a
-        linear approximation.
+        Also NaN if one more report, with the largest weight, would double the variance; and for
+        ratios whose denominator may be near 0, because the error is that of a linear approximation.
         """
         statistic, moments = self.statistic, self.moments
         has_share = moments.share >= LEAST_SHARE * np.sqrt(np.maximum(moments.gg, 0.0))
@@ -331,7 +333,7 @@ class Inference:
     def noise_errors(self) -> Floats:
         """The part of the standard errors that the mechanism adds.
 
-        It is conditional on those who reported; NaN if the reports do not determine it.
+        The part is conditional on those who reported; NaN if the reports do not determine it.
         """
         variances = self.statistic.noise_variances(self.sample, self.moments)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -340,7 +342,7 @@ class Inference:
 
     @property
     def variances(self) -> Floats:
-        """Variances of the points if the public value is true, for weighting the points."""
+        """Variances of the point estimates if the public values are true, used to weight them."""
         variances, plain = self.statistic.point_variances(self.moments), self._plain
         if plain is self:
             return variances
@@ -355,7 +357,7 @@ class Inference:
             extremes = statistic.extremes(np.zeros_like(width))
             ends = _wilson(moments, statistic.classes[5].T, extremes, quantile)
             return np.where(determined[:, None], ends, [0.0, 1.0])
-        # A residual with one sign at all quantities counts as 0 if it is nearly 0.
+        # A residual with the same sign at all quantities counts as 0 if it is nearly 0.
         limits = np.stack([np.zeros_like(moments.top), np.broadcast_to(width, moments.top.shape)])
         low, high = moments.top - limits * moments.share - statistic.tabled(limits)[1]
         left = np.where(low * high > 0, np.where(np.abs(low) < np.abs(high), low, high), 0.0)
@@ -382,16 +384,16 @@ class Inference:
 
 @cache
 def _critical_values(level: float) -> tuple[Floats, Floats]:
-    """Tabulate biases t in standard errors, and z: abs(N(t, 1)) <= t + z at the level."""
+    """Tabulate biases t in standard errors, and z with P(abs(N(t, 1)) <= t + z) = level."""
     biases = np.linspace(0.0, 8.0, 161)
     values = np.full_like(biases, ndtri(0.5 + level / 2.0))
-    for _ in range(_HALVINGS):  # share of the distance
+    for _ in range(_HALVINGS):  # each step covers a part of the distance
         values = (values + ndtri(level + ndtr(-2.0 * biases - values))) / 2.0
     return biases, values
 
 
 def _critical(biases: Floats, level: float) -> Floats:
-    """Critical values for biases in standard errors, in addition to the bias."""
+    """Critical values, in addition to the bias, for biases in standard errors."""
     return np.interp(biases, *_critical_values(level))
 
 
@@ -407,7 +409,7 @@ def _wilson(
     low, high = _solutions(share, q * zero, q * (one - zero), -q)
     below, above = (
         _solutions(share, variance + (q * weight) ** 2, -2.0 * q**2 * weight, q**2)
-        for weight in extremes  # of the hypothetical reports, minus θ
+        for weight in extremes  # weight of the hypothetical reports, minus θ
     )
     ends = np.minimum(low, below[0]), np.maximum(high, above[1])
     return np.clip(np.stack(ends, axis=-1), 0.0, 1.0)
@@ -428,7 +430,7 @@ def _solutions(
 
 
 def project(values: Floats, variances: Floats) -> Floats:
-    """Distribution closest to unbiased shares, in units of their variances: max(m + λv, 0).
+    """Find the distribution closest to unbiased shares, relative to variances: max(m + λv, 0).
 
     Shapes: (k,) to (k,).
 
@@ -447,8 +449,8 @@ def project(values: Floats, variances: Floats) -> Floats:
 def combined_ends(factors: Floats, values: Floats, ends: Floats, correlation: Floats) -> Floats:
     """Intervals of weighted sums, from those of the quantities and their correlations.
 
-    Each side has the variance implied by the length of the intervals on that side (Zou and Donner
-    2008). For quantities with unknown correlation (NaN), the worst case is used.
+    The variance on each side is that implied by the length of the intervals on that side (Zou and
+    Donner 2008). If a correlation is unknown (NaN), the worst case is used.
 
     Shapes: `factors` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m).
     """
@@ -467,12 +469,12 @@ def combined_ends(factors: Floats, values: Floats, ends: Floats, correlation: Fl
 def ratio_ends(values: Floats, ends: Floats, correlation: Floats) -> Floats:
     """Fieller's sets of ratios of two estimates, from both intervals (Donner and Zou 2012).
 
-    They contain each ratio r for which the interval of first − r·second, by `combined_ends`,
-    contains 0: every number compatible with the signs if the second may be 0.
+    A set contains each ratio r for which the interval of first − r·second, by `combined_ends`,
+    contains 0. If the second may be 0, it contains every number that is compatible with the signs.
 
     Shapes: `values` (2, m), `ends` (2, m, 2), `correlation` (m,).
     """
-    sign = np.where(ends[1, :, 1] < 0.0, -1.0, 1.0)  # of the denominator
+    sign = np.where(ends[1, :, 1] < 0.0, -1.0, 1.0)  # ends of the denominator
     ends = np.sort(sign[:, None] * ends, axis=-1)
     low, high = np.moveaxis(ends, -1, 0)
     top, base = np.clip(np.where(np.isnan(values), (low + high) / 2.0, sign * values), low, high)
@@ -486,7 +488,7 @@ def ratio_ends(values: Floats, ends: Floats, correlation: Floats) -> Floats:
 def _lowest_ratio(
     top: Floats, lower: Floats, base: Floats, of_base: Floats, correlation: Floats
 ) -> Floats:
-    """Lower ends of the sets of ratios whose denominators, with ends (m, 2), are at least 0."""
+    """Lower ends of the sets of ratios whose denominators, with ends (m, 2), are non-negative."""
     is_positive = lower >= 0.0
     x, y = top - lower, np.where(is_positive, of_base[:, 1] - base, base - of_base[:, 0])
     unknown = np.where(is_positive, -1.0, 1.0)  # the correlation of the widest set
