@@ -50,43 +50,43 @@ METHODS = ("unbiased", "em")
 class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """Shares, means and quantiles of the records, estimated from the reports of a mechanism.
 
-    A report about a record of cell x has distribution Q_x, the column x of the mechanism's matrix
-    Q. Each estimate is a mean of weights of the reports, chosen so that it is exactly unbiased for
-    every population.
+    A report about a record in cell x has the distribution Q_x, the column x of the mechanism's
+    matrix Q. Each estimate is the mean of a weight for each report, with weights chosen so that it
+    is exactly unbiased for every population.
 
     Parameters
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
         Source of the reports: a mechanism, its JSON, or the sanitizer (or a Pipeline that ends in
-        it), which also determines how symbols are written as cells. (To clone this estimator, wrap
-        a sanitizer in :class:`~sklearn.frozen.FrozenEstimator`, because scikit-learn's ``clone``
-        returns unfitted parameters.)
+        it), which also determines how symbols are written as cells. To clone this estimator, wrap a
+        sanitizer in :class:`~sklearn.frozen.FrozenEstimator`, because scikit-learn's ``clone``
+        would also unfit the sanitizer.
     method : {"unbiased", "em"}, default="unbiased"
         Method for point estimates. "unbiased": unbiased estimates, with the shares of a table moved
         to the closest distribution. "em": estimates of the most likely distribution of all cells.
         Errors and intervals are the same for both.
     public : JointDistribution, optional
-        The distribution at which the weights have the smallest variance, and with which the
-        population is compared; by default the one that the mechanism and its JSON contain. If there
-        is none, for example after ``to_json(public=False)``, the weights are best at the uniform
-        distribution, and the population is not tested.
+        The distribution for which the weights have the smallest variance, and with which the
+        respondents' population is compared; by default, the distribution that the mechanism or its
+        JSON contains. If there is none, for example after ``to_json(public=False)``, the weights
+        are best for the uniform distribution, and the population is not tested.
     encode : {"auto", "symbol", "onehot", "cells"}, default="auto"
         Form of the reports, as in the sanitizers. Clients and :meth:`Mechanism.sample` return
-        "symbol". "auto" detects the form by the names of the columns; without names it uses the
-        only form that the reports can have, and raises an error if there are several.
+        "symbol". "auto" detects the form by the names of the columns. Without names, it uses the
+        only form that the reports can have, and raises an error if several are possible.
     survey : SurveyDesign, optional
-        Columns of `Y` with the weights, strata and clusters of those who report. **The collector of
-        the reports sees the weights**, so they must depend only on facts that may be known about
-        each person.
+        Columns of `Y` with the weights, strata and clusters of the respondents. **The collector of
+        the reports sees the weights**, so they must depend only on facts about each person that
+        need no protection.
     groups : str or list of str, optional
-        Columns of `Y` that are not reports, such as a region that is collected without noise:
-        everything is estimated for each of their groups.
+        Columns of `Y` that are not reports, such as a region that is collected without noise.
+        Everything is estimated for each group that they define.
 
     Attributes
     ----------
     frequencies_ : array of shape (a1, a2)
-        Estimated distribution of X: secrets in rows, values of U in columns; that of all groups.
-        NaN in cells that the reports do not determine, unless the method is "em".
+        Estimated distribution of X, for all groups together: secrets in rows, values of U in
+        columns. NaN in cells that the reports do not determine, unless the method is "em".
     identifiable_ : array of bool, shape (a1, a2)
         Whether the distribution of reports determines the cell's probability; if not, more reports
         do not help.
@@ -98,7 +98,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     mechanism_ : Mechanism
         The mechanism that produced the reports.
     drift_ : DriftTest or None
-        Whether the population may be that of the public table; None if that is not known.
+        Test of whether the respondents come from the public table's population; None if there are
+        no public records to compare.
     n_features_in_ : int
         Number of columns of the reports.
     feature_names_in_ : ndarray of str
@@ -107,7 +108,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        By `fit`, for invalid parameters and reports; the estimator is then unchanged.
+        By `fit`, if parameters or reports are invalid; the estimator is then unchanged.
     RuntimeError
         By `fit`, if an engine fails to count the reports of a lazy frame.
 
@@ -115,19 +116,19 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     -----
     UserWarning
         By `fit`, if no distribution of records explains the reports, for example because they are
-        raw records (a false alarm in at most one of a million samples); if the population is not
-        that of the public table (p < 0.001), unless privacy was promised for all distributions; and
-        if there are fewer than five reports, in total or in a group, whose estimates have no
-        standard errors.
+        raw records (a false alarm in at most one of a million samples); if the respondents'
+        population is not that of the public table (p < 0.001), unless privacy is guaranteed for all
+        distributions; and if there are fewer than five reports, in total or in a group, so that
+        estimates have no standard errors.
 
     Notes
     -----
     Intervals contain all values within z standard errors of the estimate. The variance is the
-    larger of that of the reports and that at the distribution closest to the public one which has
-    the value. Hypothetical reports allow for symbols of large weight that nobody sent. These are
-    Wilson's and Fieller's intervals with the mechanism's noise included.
-    Estimates that the reports do not determine, or that effectively fewer than 30 of them would
-    determine, have intervals that allow for a bias (Donoho 1994).
+    larger of two: that of the reports, and that at the distribution which has the value and is
+    closest to the public one. Hypothetical reports allow for symbols with a large weight that
+    nobody sent. These are Wilson's and Fieller's intervals with the mechanism's noise included.
+    If the reports do not determine an estimate, or effectively fewer than 30 reports do, its
+    interval allows for a bias (Donoho 1994).
 
     Reports must be about different people, because repeated reports about one person are not
     independent and the standard errors would be too small.
@@ -157,7 +158,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     """
 
     _own: "Cells"
-    _kinds: Indices  # (b,), which symbols are written identically
+    _kinds: Indices  # (b,), the same for symbols that are written identically
     _source: Source
 
     def __init__(
@@ -188,14 +189,15 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         ----------
         Y : array, list, series, data frame or lazy frame of n rows
             Reports, each about a different person: a column of symbols, a column of 0 and 1 for
-            each symbol, or cells; in addition, the columns of `survey` and `groups`. Those of a
-            lazy frame (of Polars, DuckDB, Dask, PySpark, Ibis or SQLFrame) are counted by its
+            each symbol, or cells; in addition, the columns of `survey` and `groups`. The reports of
+            a lazy frame (of Polars, DuckDB, Dask, PySpark, Ibis or SQLFrame) are counted by its
             engine.
         y : ignored
             Not used; present for API consistency.
         sample_weight : array of shape (n,), optional
-            How many reports each row stands for: integers, zero allowed. To fit counts, use
-            ``fit(range(b), sample_weight=counts)``. Not for lazy frames, whose rows have no order.
+            How many reports each row represents: integers, including zero. To fit counts, use
+            ``fit(range(b), sample_weight=counts)``. Not available for lazy frames, because their
+            rows have no order.
 
         Returns
         -------
@@ -259,10 +261,10 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         return self._own
 
     def drift_test(self) -> DriftTest:
-        """Test whether those who reported come from the public table's population.
+        """Test whether the respondents come from the public table's population.
 
-        Privacy over a set is a guarantee for populations in that set. The test compares the
-        distribution of U given S, allowing for the sampling error of both tables; P(S) is
+        Privacy over a set is guaranteed for populations in that set. The test compares the
+        distributions of U given S, and allows for the sampling errors of both tables; P(S) is
         unrestricted. `fit` always runs it.
 
         Returns
@@ -276,9 +278,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 
         Notes
         -----
-        A large p-value does not prove the absence of drift, because the reports may contain too
-        little information. A small one does not mean that the guarantee fails, because the
-        confidence set also contains other distributions.
+        A large p-value does not prove that there is no drift, because the reports may contain too
+        little information. A small p-value does not mean that the guarantee fails, because the
+        confidence set also contains distributions other than the public one.
 
         Examples
         --------
@@ -300,11 +302,11 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         return self.drift_
 
     def leakage_bound(self, beta: float = 0.05) -> float:
-        """Bound the leakage of the mechanism at the population that reported, from the reports.
+        """Bound the leakage of the mechanism for the respondents' population, from their reports.
 
-        It is valid with probability at least 1 − beta for every number of reports, whatever the
-        public table is, because it is the certificate over all distributions that the reports do
-        not rule out.
+        The bound is valid with probability at least 1 − beta for every number of reports, whatever
+        the public table is, because it is the certificate over all distributions that the reports
+        do not rule out.
 
         Parameters
         ----------
@@ -314,8 +316,8 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         Returns
         -------
         float
-            In nats; infinite if the reports do not bound it. At most the mechanism's claim for all
-            distributions.
+            In nats; infinite if the reports do not bound the leakage. At most the mechanism's claim
+            for all distributions.
 
         Raises
         ------
@@ -347,7 +349,7 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
     ) -> "tuple[pd.DataFrame, pd.Series, Floats]":
         """Rows and weights for training any model that takes ``sample_weight``.
 
-        Each combination of the features' and the label's categories is a row, weighted by its
+        Each combination of categories of the features and the label is a row, weighted by its
         frequency in the most likely distribution. The model learns about the population, which
         costs no privacy if **the label was a column of the reported records**. Labels that are
         collected separately are not covered by the guarantee.
@@ -366,14 +368,14 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         y : pandas.Series of length k
             Their labels.
         sample_weight : array of shape (k,)
-            Positive. The sum is the *effective number of records*: the number of raw records that
-            would estimate these frequencies as precisely. Penalties, such as that of
+            Positive weights. Their sum is the *effective number of records*: the number of raw
+            records that would estimate these frequencies as precisely. Penalties, such as that of
             :class:`~sklearn.linear_model.LogisticRegression`, are relative to it.
 
         Raises
         ------
         ValueError
-            If the mechanism has no such columns, or one is named twice.
+            If the mechanism has no such columns, or a column is named twice.
 
         Warns
         -----
@@ -422,9 +424,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
 
 
 def _effective_number(shares: WeightedStatistic, sample: Sample, frequencies: Floats) -> float:
-    """Return the number of raw records that would estimate the determined shares as precisely.
+    """Return the number of raw records that would estimate the determined shares equally well.
 
-    n raw records estimate a share f with variance f (1 - f) / n. If nothing is determined, it is
+    n raw records estimate a share f with variance f (1 - f) / n. If no share is determined, return
     the number of reports.
     """
     known = shares.determined
@@ -451,7 +453,7 @@ def _public_of(public: Any, mechanism: Mechanism) -> PublicSummary | None:
 def _channel(
     mechanism: Mechanism, kinds: NDArray[np.intp], public: PublicSummary | None
 ) -> Channel:
-    """Return the channel to the written reports, with best weights at the public distribution."""
+    """Return the channel to reports as written, with best weights at the public distribution."""
     n_kinds, a = int(kinds.max()) + 1, mechanism.shape[1]
     cells = np.full(a, 1.0 / a) if public is None else public.smoothed().ravel()
     if n_kinds == len(kinds):

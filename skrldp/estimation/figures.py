@@ -21,12 +21,12 @@ from skrldp.targets import contrast_of
 
 _SHOWN = 20  # rows of a printed table
 
-Ends = Callable[[float], NDArray[Any]]  # of intervals, for a level
+Ends = Callable[[float], NDArray[Any]]  # from a level to the ends of intervals
 
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """Contributions of single reports to k estimates, times their number, by sample."""
+    """Contributions of single reports to k estimates, times the number of reports, by sample."""
 
     weights: dict[Sample, Floats]  # weights (k, b), of mean 0
     pairs: "tuple[Pairs, ...]" = ()
@@ -35,7 +35,7 @@ class Influence:
     def together(
         cls, several: "Sequence[Influence]", pairs: "tuple[Pairs, ...]" = ()
     ) -> "Influence":
-        """Influences of the same number of estimates for each part, concatenated."""
+        """Concatenate the influences of several parts, each with the same number of estimates."""
         weights: dict[Sample, Floats] = {}
         for unit, influence in zip(np.eye(len(several)), several, strict=True):
             for sample, w in influence.weights.items():
@@ -64,11 +64,11 @@ class Influence:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Number of people who sent each pair of symbols to two samples."""
+    """Number of people who sent each pair of symbols, one to each of two samples."""
 
     samples: tuple[Sample, Sample]
     symbols: tuple[Indices, Indices]  # (p,) of each kind of pair
-    numbers: Floats  # (p,), people of each kind
+    numbers: Floats  # (p,), number of people of each kind
 
     def moves(self, influence: Influence) -> list[Floats]:
         """Return the contributions of each kind of pair to estimates, (k, p) for each sample."""
@@ -88,16 +88,16 @@ class Estimates(ReadOnly):
     what : str
         The estimated quantity, in words.
     names : tuple of str
-        Names of the labels' columns, those of groups first.
+        Names of the labels' columns, beginning with those of groups.
     labels : tuple of m tuples
         Label of each row.
     estimate : array of shape (m,)
-        The estimates. Shares of one table are the distribution closest to the unbiased shares. NaN
-        if no record of the group was observed.
+        The estimates. The shares of a table are the distribution closest to the unbiased shares.
+        NaN if no record of the group was observed.
     std_error : array of shape (m,)
-        Standard errors; NaN if the estimate is not identifiable from these reports, or effectively
-        fewer than 30 reports determine it, or one more could double its variance. The interval is
-        still valid.
+        Standard errors; NaN if the estimate is not identifiable from these reports, if effectively
+        fewer than 30 reports determine it, or if one more report could double its variance. The
+        interval is still valid.
     noise_error : array of shape (m,)
         The part of the standard errors that the mechanism adds: the variation of the estimates
         around those from the same people's raw answers.
@@ -128,7 +128,8 @@ class Estimates(ReadOnly):
     _ends: Ends = field(repr=False)
     _influence: Influence | None = field(default=None, repr=False)  # None for quantiles
     _n_by: int = field(default=0, repr=False)  # number of columns of groups, which come first
-    _n_quantiles: int = field(default=0, repr=False)  # from which each estimate is computed
+    # Number of quantiles from which each estimate is computed
+    _n_quantiles: int = field(default=0, repr=False)
     # Number of reports in each estimate's group
     _n: NDArray[Any] | None = field(default=None, repr=False)
 
@@ -142,8 +143,8 @@ class Estimates(ReadOnly):
         level : float, default=0.95
             Probability that an interval contains the true value.
         simultaneous : bool, default=False
-            Whether `level` is the probability that all intervals do so simultaneously (Šidák's
-            bound).
+            Whether `level` is the probability that all intervals contain their true values
+            simultaneously (Šidák's bound).
 
         Returns
         -------
@@ -190,7 +191,7 @@ class Estimates(ReadOnly):
         -------
         pandas.DataFrame
             The labels, then "estimate", "std_error", "noise_error", "conf_low", "conf_high",
-            "unbiased" and "n", the number of reports (of the group, if these are in groups).
+            "unbiased" and "n", the number of reports (in each group, if reports are in groups).
         """
         import pandas as pd
 
@@ -211,7 +212,7 @@ class Estimates(ReadOnly):
 
     @property
     def groups(self) -> list[Any]:
-        """The groups as :meth:`difference` takes them: categories, or tuples of categories."""
+        """The groups as :meth:`difference` accepts them: categories, or tuples of categories."""
         labels = dict.fromkeys(label[: self._n_by] for label in self.labels)
         return [label[0] if len(label) == 1 else label for label in labels]
 
@@ -226,18 +227,18 @@ class Estimates(ReadOnly):
         Returns
         -------
         Estimates
-            One row for means; for shares one for each category. Errors and intervals take into
-            account that both are estimated from the same reports.
+            One row for means; for shares, one row for each category. Errors and intervals take into
+            account that both groups are estimated from the same reports.
 
         Raises
         ------
         ValueError
-            If there is no such group, both are the same, or the estimates are categories.
+            If there is no such group, both groups are the same, or the estimates are categories.
         """
         return self._of_two(first, second, "−")
 
     def contrast(self, coefficients: Mapping[Any, float]) -> "Estimates":
-        """Estimate a weighted sum over groups.
+        """Estimate a weighted sum of the groups' estimates.
 
         Parameters
         ----------
@@ -252,7 +253,7 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, all numbers are 0, or the estimates are categories.
+            If there is no such group, all coefficients are 0, or the estimates are categories.
         """
         numbers = contrast_of(coefficients, self.groups)
         return self._combined(numbers, f"{self.what}: a contrast of groups")
@@ -274,12 +275,12 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If there is no such group, both are the same, or the estimates are categories.
+            If there is no such group, both groups are the same, or the estimates are categories.
         """
         return self._of_two(first, second, "/")
 
     def total(self, size: Any) -> "Estimates":
-        """Estimate totals of a population from shares or means: how many people, or how much.
+        """Estimate population totals from shares or means: how many people, or how much.
 
         Parameters
         ----------
@@ -294,7 +295,7 @@ class Estimates(ReadOnly):
         Raises
         ------
         ValueError
-            If a size is not a positive number, a group has none, or the estimates are quantiles.
+            If a size is not a positive number, a group has no size, or the estimates are quantiles.
 
         Examples
         --------
@@ -328,14 +329,14 @@ class Estimates(ReadOnly):
         )
 
     def with_rounding(self, variance: float) -> "Estimates":
-        """Add the average variance of rounding to knots to the noise."""
+        """Add the average variance due to rounding to knots to the noise."""
         n = self.n_reports if self._n is None else self._n
         return replace(self, noise_error=np.sqrt(self.noise_error**2 + variance / n))
 
     def with_public_means(
         self, shares: "Estimates", means: Mapping[Any, float | None], known: Any
     ) -> "Estimates":
-        """Add the variance of public means of bins, given the shares of the bins in each group."""
+        """Add the variance of the bins' public means, given the shares of bins in each group."""
         variances = dict(zip(means, known.variances, strict=True))
         bin_shares = np.nan_to_num(shares.estimate.reshape(len(self.labels), -1))
         spread = [variances.get(label[-1]) or 0.0 for label in shares.labels[: bin_shares.shape[1]]]
@@ -358,7 +359,7 @@ class Estimates(ReadOnly):
 
     def _of_two(self, first: Any, second: Any, sign: str) -> "Estimates":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)
-        if numbers.sum():  # both are the same key of the dict
+        if numbers.sum():  # equal groups are a single key of the dict
             raise ValueError(f"both groups are {first!r}: compare two of [{listed(self.groups)}].")
         names = ", ".join(map(_text, self.names[: self._n_by]))
         name = f"{self.what}: {names} {first!r} {sign} {second!r}"
@@ -391,7 +392,8 @@ class Estimates(ReadOnly):
             single = np.sqrt(np.maximum(np.einsum("iij->ij", stack), 0.0))
             sides = single[:, None] * single
             correlation = np.divide(stack, sides, out=np.zeros_like(stack), where=sides > 0)
-            biased = np.isnan(self.std_error[rows])  # intervals do not follow from variances alone
+            # Their intervals do not follow from variances alone
+            biased = np.isnan(self.std_error[rows])
             correlation[biased[:, None] | biased] = np.nan
             variances = np.einsum("im,ijm,jm->m", slopes, stack, slopes)
             errors = np.sqrt(np.maximum(variances, 0.0))
@@ -451,7 +453,7 @@ def _text(value: Any) -> str:
 
 
 def _aligned(columns: Sequence[NDArray[Any]], errors: Floats) -> list[list[str]]:
-    """Format columns with enough decimals to show two digits of each error."""
+    """Format columns with enough decimals for two significant digits of each error."""
     if columns[0].dtype.kind != "f":
         texts = [list(map(str, column.tolist())) for column in columns]
         texts[1] = [""] * len(errors)  # categories have no standard errors
@@ -477,28 +479,26 @@ def _decimal(value: float, n_decimals: int) -> str:
 
 
 def difference(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
-    """Estimate the difference of estimates from two sets of reports.
+    """Estimate the difference between estimates from two sets of reports.
 
     Parameters
     ----------
     first, second : Estimates
         The same estimates of two fitted estimators, such as their means of a column.
     paired : PairedReports, optional
-        Which reports are about the same people, as in a panel; None if all people are different.
+        Which reports are about the same people, as in a panel. None if no person is in both sets.
 
     Returns
     -------
     Estimates
-        The first minus the second. Intervals combine those of both estimates and their correlation
-        (Zou and Donner 2008); those of quantiles are valid for any dependence.
+        The first minus the second. The intervals combine those of both estimates and their
+        correlation (Zou and Donner 2008); for quantiles, they are valid under any dependence.
 
     Raises
     ------
     TypeError
-        If they are not estimates.
-    ValueError
-        If their columns or categories differ, or they are categories; if the pairs belong to other
-        estimators.
+        If `first` or `second` is not an estimate. ValueError If their columns or categories differ,
+        if the estimates are categories, or if the pairs belong to other estimators.
 
     References
     ----------
@@ -566,22 +566,22 @@ def ratio(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
 
 
 def pooled(first: Any, second: Any, *, paired: Pairs | None = None) -> Estimates:
-    """Estimate the level of two sets of reports together, such as both waves of a panel.
+    """Estimate the common level of two sets of reports, such as both waves of a panel.
 
     Parameters
     ----------
     first, second : Estimates
         The same shares or means of two fitted estimators.
     paired : PairedReports, optional
-        As for :func:`difference`. Without it, reports about the same people are treated as those of
-        different people, and intervals are too short.
+        As for :func:`difference`. Without it, reports about the same people are treated as reports
+        about different people, and intervals are too short.
 
     Returns
     -------
     Estimates
         Weighted means of the two, with the same two weights for all rows, so that shares still sum
-        to 1. The weights minimise the sum of the variances. If the populations differ, the level
-        describes neither.
+        to 1. The weights minimise the sum of the variances. If the populations differ, the common
+        level describes neither.
 
     Raises
     ------
@@ -656,7 +656,7 @@ def stacked(
     labels: Sequence[tuple[Any, ...]],
     pairs: tuple[Pairs, ...] = (),
 ) -> Estimates:
-    """Stack the same estimates of several labelled groups of reports."""
+    """Stack the same estimates from several labelled groups of reports."""
     first, influences = groups[0], [x._influence for x in groups if x._influence is not None]
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(group, name) for group in groups])
@@ -680,7 +680,7 @@ def stacked(
     )
 
 
-# Ends of intervals, for a level: partial functions, which can be pickled.
+# Ends from a level to the ends of intervals: partial functions, which can be pickled.
 
 
 def _stacked_ends(groups: Sequence[Ends], level: float) -> NDArray[Any]:
@@ -700,7 +700,7 @@ def _combined_ends(
 ) -> Floats:
     """Return the ends of the intervals of weighted sums of estimates at given rows.
 
-    The sum of two quantiles' intervals is conservative; each further one adds its error
+    The sum of two quantiles' intervals is conservative; each further interval adds its error
     probability.
     """
     group_ends = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[rows]
@@ -716,5 +716,5 @@ def _widened_ends(ends: Ends, estimate: Floats, added: Floats, level: float) -> 
 
 
 def _scaled_ends(ends: Ends, factors: Floats, level: float) -> NDArray[Any]:
-    """Return the ends of intervals of totals."""
+    """Return the ends of the intervals of totals."""
     return factors[:, None] * ends(level)

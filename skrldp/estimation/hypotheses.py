@@ -1,8 +1,8 @@
 """Tests of hypotheses about records: score tests at the most likely distribution under each.
 
-Wald tests, with the covariance at the estimate, reject true hypotheses about 500 reports in 13 to
-25 % of samples instead of 5 %. With the covariance at the product of unbiased margins, which may be
-0, they reject up to 97 % if the mechanism hardly determines a crosstab.
+Wald tests, with the covariance at the estimate, reject true hypotheses from 500 reports in 13 to 25
+% of samples instead of 5 %. With the covariance at the product of unbiased margins, which may be 0,
+they reject in up to 97 % of samples if the mechanism hardly determines a crosstab.
 """
 
 import math
@@ -37,11 +37,13 @@ from skrldp.sets.tails import tail_bound
 _SINGULAR = 1e-9  # relative eigenvalues of a covariance below this are rounding errors
 _FALSE_ALARMS = 1e-6  # maximum false-alarm rate for a mechanism's own reports
 DRIFT = 1e-3  # p-value below which a population is reported as shifted
-_FAR = 2.0  # leakage relative to ε beyond which drift= is not the remedy
+_FAR = 2.0  # leakage relative to ε above which drift= is not a remedy
 _LEAST_P = 1e-300
-_STEPS = 100  # EM steps for the most likely distribution under a hypothesis; 30 or 500 work as well
-_LEAST_EXPECTED = 1.0  # minimum reports of a symbol; the normal approximation fails for rarer ones
-_UNKNOWN = 1e-6  # correlation of reports with the tested differences below which it counts as zero
+# EM steps for the most likely distribution under a hypothesis; 30 or 500 work equally well
+_STEPS = 100
+# Minimum expected reports of a symbol; for rarer symbols, the normal approximation fails
+_LEAST_EXPECTED = 1.0
+_UNKNOWN = 1e-6  # correlations of reports with the tested differences below this count as zero
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,10 @@ class HypothesisTest:
     def of(
         cls, hypothesis: str, statistic: float, freedom: int, n: float, excess: Any = 0.0
     ) -> "HypothesisTest":
-        """Compare with the shifted chi-squared distribution of the same three cumulants.
+        """Compare with the shifted chi-squared distribution with the same three cumulants.
 
-        The mean is the number of degrees of freedom; the variance and the third cumulant are those
-        of a chi-squared variable and an `excess` (Pearson 1959).
+        The mean is the number of degrees of freedom. The variance and the third cumulant are those
+        of a chi-squared variable plus an `excess` (Pearson 1959).
         """
         variance, third = np.array([2.0, 8.0]) * max(freedom, 1) + excess
         degrees = 8.0 * variance**3 / third**2
@@ -129,7 +131,8 @@ def equality_of(
 ) -> HypothesisTest:
     """Test whether columns have the same distribution in two populations, or two waves.
 
-    That is: whether they are independent of the population, in the reports of both together.
+    The test is whether the columns are independent of the population, in the reports of both
+    populations together.
     """
     tables = [group_cells(record, as_list(columns), "all") for _, record, _ in populations]
     if tables[0].categories != tables[1].categories:
@@ -187,15 +190,15 @@ class _Grouped(NamedTuple):
     channel: Channel
     labels: Indices  # (a,), the category of each cell
     sample: Sample
-    rows: Indices  # of each symbol, among those of the channel
+    rows: Indices  # index of each symbol among those of the channel
 
 
 def _grouped(channel: Channel, labels: Indices, sample: Sample) -> _Grouped:
     """Group the cells of a channel.
 
     For a channel without a matrix, reports are grouped like the cells because, by symmetry, the
-    other categories of a report contain no information about these. Among blocks, only the block of
-    these cells contains information.
+    other categories of a report contain no information about these. For blocks, only the reports of
+    the block with these cells contain information.
     """
     if sample.strata is not None and (symbols := np.ptp(channel.matrix, axis=1) > 0).any():
         matrix, shares = channel.matrix[symbols], sample.shares[symbols]
@@ -227,10 +230,10 @@ def _under(hypothesis: Callable[[Floats], Floats], channel: Channel, sample: Sam
 def _independent(
     hypothesis: str, reports: _Grouped, shape: Sequence[int], pairs: Floats | None = None
 ) -> HypothesisTest:
-    """Test whether the last two of three columns are independent within the first.
+    """Test whether the last two of three columns are independent within categories of the first.
 
-    Without noise this is Pearson's test. `pairs` is the excess of the reports' covariance over that
-    of independent ones, (b, b).
+    Without noise, this is Pearson's test. `pairs` is the excess of the reports' covariance over
+    that of independent reports, (b, b).
     """
     channel, labels, sample, _ = reports
 
@@ -315,7 +318,7 @@ def _score_test(
 
 
 def _excess(white: Floats, shares: Floats, n: float) -> Floats:
-    """Excess variance and third cumulant of the squared mean of n vectors over normal ones.
+    """Excess variance and third cumulant of the squared mean of n vectors over a normal one.
 
     Shapes: `white` (m, b), with mean 0 and covariance 1; `shares` (b,).
     """
@@ -333,18 +336,17 @@ def _excess(white: Floats, shares: Floats, n: float) -> Floats:
 
 @dataclass(frozen=True)
 class DriftTest(HypothesisTest):
-    """Test of whether those who reported come from the public table's population.
+    """Test of whether the respondents come from the public table's population.
 
     Attributes
     ----------
     columns : tuple
-        Columns of U whose distribution given S differs.
+        Columns of U whose distributions given S differ.
     leakage : float
-        Leakage at the estimated distribution of those who reported, in nats. The true one may be
-        larger.
+        Leakage at the respondents' estimated distribution, in nats. The true leakage may be larger.
     leakage_at_least, leakage_at_most : float
-        95 % confidence interval of the leakage at their distribution. The upper end is infinite if
-        the reports do not bound the leakage.
+        95 % confidence interval of the leakage at the respondents' distribution. The upper end is
+        infinite if the reports do not bound the leakage.
     """
 
     columns: tuple[Any, ...] = ()
@@ -353,7 +355,7 @@ class DriftTest(HypothesisTest):
     leakage_at_most: float = float("nan")
 
     def with_leakage(self, blocks: Sequence[tuple[Channel, Floats, Mechanism]]) -> "DriftTest":
-        """Estimate the largest leakage of mechanisms for those who reported, from counts (b,)."""
+        """Estimate the largest leakage of the mechanisms for the respondents, from counts (b,)."""
         leaks = []
         for channel, counts, mechanism in blocks:
             sample, shape = Sample.of_counts(counts), (len(mechanism.secrets), -1)
@@ -370,12 +372,12 @@ class DriftTest(HypothesisTest):
 def drift_of(
     channel: Channel, counts: Floats, public: PublicSummary, mechanism: Mechanism
 ) -> DriftTest:
-    """Test whether U given S is as in the public table; if not, state where, and the leakage.
+    """Test whether U given S is as in the public table; if not, name columns and the leakage.
 
     P(S) is unrestricted. The covariances of the reports and of the public table are both computed
-    under the hypothesis of equal U given S, because with the public table's own shares rare cells
-    raise false alarms. So does the normal approximation: with 200 reports, a nominal p-value of
-    0.001 occurs in 5 of 1,000 samples.
+    under the hypothesis that U given S is equal, because with the public table's own shares, rare
+    cells would raise false alarms. The normal approximation also raises some: with 200 reports, a
+    nominal p-value of 0.001 occurs in 5 of 1,000 samples.
     """
     sample, shape = Sample.of_counts(counts), public.counts.shape
     cells = channel.public.reshape(shape)
@@ -393,7 +395,8 @@ def drift_of(
     cells = _under(pooled, channel, sample).reshape(shape)
     margin = cells.sum(axis=1, keepdims=True)
     conditional = np.divide(cells, margin, out=within.copy(), where=margin > 0)
-    # A secret whose share tends to 0 explains nothing, EM is slow there, and its score is ignored.
+    # A secret whose share tends to 0 explains nothing. EM is slow in that case, and its score is
+    # ignored.
     of_secrets = (channel.matrix.reshape(-1, *shape) * conditional).sum(axis=2)
     secrets = Channel(of_secrets, margin[:, 0])
     margin = most_likely(secrets, sample.shares, 1e-10, 10_000).distribution[:, None]
@@ -406,7 +409,7 @@ def drift_of(
         n = sample.n + float(records.sum())
         of_records = (weights @ channel.matrix) * (margin / records * np.ones(shape)).ravel()
         strata = np.append(np.zeros(channel.n_symbols), np.indices(shape)[0].ravel() + 1)
-        # half a record more, because the normal approximation fails for rare cells
+        # half a record is added, because the normal approximation fails for rare cells
         pairs = (null, records * conditional + 0.5), (seen, records * within)
         null, seen = (
             Sample(np.append(reports.n * reports.shares, table.ravel()) / n, n, None, strata)
@@ -445,7 +448,7 @@ def chances_of_reports(matrix: Floats, n_secrets: int) -> tuple[Floats, Floats]:
 def leakage_at_least(
     chances: WeightedStatistic, sample: Sample, n_secrets: int, miss: float
 ) -> float:
-    """Return a lower bound on the leakage of reports, which fails with probability `miss`."""
+    """Return a lower bound on the leakage of reports, with error probability `miss`."""
     ends = chances.inference(sample).ends(1.0 - miss / len(chances.c))
     limits = chances.lowest[:, None] + chances.width[:, None] * [0.0, 1.0]
     ends = np.where(chances.determined[:, None], ends, limits)
@@ -455,7 +458,7 @@ def leakage_at_least(
 
 
 def leakage_bound(mechanism: Mechanism, matrix: Floats, counts: Floats, beta: float) -> float:
-    """Bound the leakage at the population that reported, by the certificate over its own bounds.
+    """Bound the leakage for the respondents' population, by the certificate over its own bounds.
 
     Shapes: `matrix` (b, a), the probabilities of the reports as they were counted; `counts` (b,).
     """
@@ -472,7 +475,7 @@ def leakage_bound(mechanism: Mechanism, matrix: Floats, counts: Floats, beta: fl
 
 
 def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
-    """Warn about a population that differs from the public table, if it affects claims."""
+    """Warn about a population that differs from the public table, if this affects claims."""
     if test is None or test.p_value >= DRIFT:
         return
     if claims is not None and claims.main.around.is_everything:
@@ -492,7 +495,7 @@ def warn_of_drift(test: DriftTest | None, claims: Claims | None) -> None:
 def warn_of_broken_bounds(
     mechanism: Mechanism, matrix: Floats, counts: Floats, tests: int = 1
 ) -> None:
-    """Warn if reports contradict the earlier ones on whose bounds the guarantee is based.
+    """Warn if reports contradict the earlier reports from which the guarantee's bounds come.
 
     Shapes as in :func:`leakage_bound`; `tests` is the number of blocks.
     """
@@ -519,7 +522,7 @@ def warn_of_broken_bounds(
 def warn_of_contradiction(
     channel: Channel, counts: Floats, *, block: Sequence[Any] = (), tests: int = 1
 ) -> None:
-    """Warn if no distribution of records explains reports: raw ones, or another mechanism's.
+    """Warn if no distribution of records explains reports, as for raw records.
 
     `block` has the columns of U in the mechanism's block; `tests` is the number of blocks.
     """
@@ -533,11 +536,11 @@ def warn_of_contradiction(
 
 
 def contradicts(channel: Channel, counts: Floats, level: float) -> bool:
-    """Whether a mechanism produces such reports (b,) with at most this probability.
+    """Whether a mechanism produces such reports (b,) with probability at most `level`.
 
     The statistic is the likelihood ratio of all multinomial distributions against those that the
-    mechanism can produce. At the true one it is N KL(f || p), whose tail has a bound for every N
-    and p (docs/proofs.md, section E), so rare symbols raise no false alarms.
+    mechanism can produce. At the true distribution p, it is N KL(f || p), whose tail has a bound
+    for every N and p (docs/proofs.md, section E), so rare symbols raise no false alarms.
     """
     n, seen = float(counts.sum()), counts > 0
     shares = counts / n
@@ -545,7 +548,7 @@ def contradicts(channel: Channel, counts: Floats, level: float) -> bool:
     steps = int(channel.possible.sum()) - 1
 
     def is_rare(statistic: float) -> bool:
-        # No tail is below exp(-statistic), which decides most cases quickly.
+        # The tail is never below exp(-statistic), which decides most cases quickly.
         high = steps > 0 and statistic >= -np.log(level)
         return high and float(tail_bound(steps, 0)(statistic)) <= level
 
