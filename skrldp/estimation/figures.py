@@ -680,7 +680,8 @@ def stacked(
     )
 
 
-# Ends from a level to the ends of intervals: partial functions, which can be pickled.
+# The ends of intervals as functions of the level; these are partial functions, which can be
+# pickled.
 
 
 def _stacked_ends(groups: Sequence[Ends], level: float) -> NDArray[Any]:

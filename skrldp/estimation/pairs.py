@@ -25,29 +25,31 @@ from skrldp.joint import as_counts
 from skrldp.table.read import lazy_frame
 
 _WAVES = "first", "second"
-_FALSE_ALARMS = 1e-6  # of pairs of independent reports
+_FALSE_ALARMS = 1e-6  # maximum false-alarm rate for pairs of independent reports
 
 
 class PairedReports(Pairs):
-    """Two waves of reports in which some or all people report twice.
+    """Two waves of reports, in which some or all people report twice.
 
-    :func:`difference` and :func:`ratio` take it as `paired`, because the errors of the two waves
-    are then not independent. Only the number of people per pair of symbols is stored, neither ids
-    nor rows.
+    Pass it as `paired` to :func:`difference` and :func:`ratio`, because the errors of the two waves
+    are not independent. Only the number of people for each pair of symbols is stored, without ids
+    or rows.
 
     Parameters
     ----------
     first, second : FrequencyEstimator
-        Fitted to all reports of each wave, including those of people who are only in one wave. The
-        mechanisms may differ.
+        The estimators that were fitted to all reports of each wave, including those of people who
+        are only in one wave. The mechanisms may differ.
     Y_first, Y_second : array, list, series or data frame
-        Reports in the forms in which the estimators were fitted. Without ids, n rows each for the
-        people who are in both waves, in the same order. With ids, all or some rows of each wave.
+        Reports in the forms in which the estimators were fitted. Without ids, n rows each, for the
+        people who are in both waves, in the same order. With ids, all or some of the rows of each
+        wave.
     ids : pair of arrays, lists or series, optional
         The person of each row of `Y_first`, and of `Y_second`: integers, strings or bytes. People
         who are only in one wave are not paired. 17 and ``"17"`` are the same person.
     sample_weight : array of shape (n,), optional
-        How many people each row represents, for pairs that were counted elsewhere; without ids.
+        How many people each row represents, for pairs that were counted elsewhere; only without
+        ids.
 
     Attributes
     ----------
@@ -59,28 +61,29 @@ class PairedReports(Pairs):
     TypeError
         If an estimator is not a FrequencyEstimator, or ids are of the wrong type.
     ValueError
-        If the rows do not match, an id is missing or occurs twice in a wave, or a report was not
-        among those to which an estimator was fitted.
+        If the rows do not match, if an id is missing or occurs twice in a wave, or if a report was
+        not among those to which an estimator was fitted.
 
     Warns
     -----
     UserWarning
         If both sanitizers have an integer `random_state` and more reports are equal than
-        independent draws explain, because each ``transform`` then drew the same noise.
+        independent draws would explain, because each ``transform`` drew the same noise.
 
     Notes
     -----
     *Privacy.* Two reports about one person leak more than one. The bound is ``bound_of(2)`` of the
-    mechanism's claims: ε + `eps_worst_case` if it was made with ``eps_worst_case``, and 2ε for GRR
-    and SRR; other mechanisms that are private for a confidence set have none. It is for a secret
-    that stays the same and reports that are drawn anew, as by
+    mechanism's claims: ε + `eps_worst_case` if it was designed with ``eps_worst_case``, and 2ε for
+    GRR and SRR. Other mechanisms that are private for a confidence set have no such bound. It
+    assumes that the secret stays the same and that reports are drawn anew, for example by
     :class:`~skrldp.batches.LedgerReporter` in a different epoch. A *permanent* report
-    (``permanent_key``, :class:`~skrldp.batches.Reporter`) is the same as long as the record is. A
-    different one shows that the record has changed, and no bound covers what that reveals.
+    (``permanent_key``, :class:`~skrldp.batches.Reporter`) stays the same as long as the record
+    does. A different report shows that the record has changed, and no bound covers what that
+    reveals.
 
-    *Errors.* Fresh reports of unchanged records are weakly correlated, because their noise is
-    independent: the covariance is that of the records. Permanent reports of unchanged records are
-    the same, and their noise cancels out.
+    *Errors.* Fresh reports of unchanged records are only weakly correlated, because their noise is
+    independent and only the records contribute to the covariance. Permanent reports of unchanged
+    records are equal, so that their noise cancels out.
 
     Examples
     --------
@@ -168,7 +171,7 @@ class PairedReports(Pairs):
 
 
 def _warn_of_equal_noise(estimators: Sequence[Any], equal: float, n: float) -> None:
-    """Warn about more equal reports than independent draws explain, if seeded by integers.
+    """Warn about more equal reports than independent draws would explain, if seeds are integers.
 
     Whatever the records are, at most `chance` of independent pairs are equal (Cauchy and Schwarz).
     """
@@ -247,23 +250,23 @@ def same_distribution_test(
     Parameters
     ----------
     first, second : FrequencyEstimator
-        Fitted to the reports of each population; the mechanisms may differ, but must have the same
-        categories of these columns.
+        The estimators that were fitted to the reports of each population. The mechanisms may
+        differ, but must have the same categories of these columns.
     columns : name, position or list of them
         The columns.
     paired : PairedReports, optional
-        Which reports are about the same people; None if all are different people.
+        Which reports are about the same people. None if no person is in both populations.
 
     Returns
     -------
     HypothesisTest
-        By the score statistic: its covariance is that under the hypothesis.
+        Uses the score statistic, with its covariance under the hypothesis.
 
     Raises
     ------
     TypeError, ValueError
-        If they are not fitted estimators, their categories differ, or they do not determine the
-        shares.
+        If `first` or `second` is not a fitted estimator, if their categories differ, or if the
+        reports do not determine the shares.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from skrldp.public_summary import PublicSummary
 from skrldp.sanitizers.access import as_block_sanitizer
 from skrldp.targets import functions_of
 
-_SUM = 1e-6  # tolerance for the sum of probabilities
+_SUM = 1e-6  # tolerance for a sum of probabilities
 
 
 def expected_std_error(
@@ -43,8 +43,8 @@ def expected_std_error(
     ----------
     mechanism : Mechanism, str, fitted sanitizer or Pipeline
         Source of the reports, as for :class:`~skrldp.FrequencyEstimator`. For a
-        :class:`~skrldp.BlockSanitizer`, the errors are those of :class:`~skrldp.BlockEstimator`:
-        the columns must be together in a block, and `n` counts the reports of all blocks.
+        :class:`~skrldp.BlockSanitizer`, the errors are those of :class:`~skrldp.BlockEstimator`; a
+        block must contain all the columns, and `n` counts the reports of all blocks.
     n : int
         Number of reports.
     columns : name, position, list of them, or None
@@ -54,32 +54,33 @@ def expected_std_error(
     by : name, position or list of them, optional
         Columns that define groups of records, for errors of the shares within each group.
     distribution : JointDistribution or array of shape (a1, a2), optional
-        Distribution of the records: secrets in rows, values of U in columns. None: the public
+        Distribution of the records: secrets in rows, values of U in columns. By default, the public
         distribution that the mechanism contains. For blocks, a list with a JointDistribution for
-        each.
+        each block.
     design_effect : float, default=1.0
-        Ratio of the sampling variance to that of the same number of people drawn independently:
+        Ratio of the sampling variance to that of the same number of people drawn independently;
         above 1 if households or places are drawn and several people are asked in each. It does not
-        multiply the variance that the mechanism adds. Not for blocks.
+        multiply the variance that the mechanism adds. Not available for blocks.
 
     Returns
     -------
     array of shape (k,)
-        In the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite if no number of
-        reports determines the share.
+        The errors, in the order of :meth:`~skrldp.FrequencyEstimator.marginal`. Infinite if no
+        number of reports determines the share.
 
     Raises
     ------
     TypeError
-        If `mechanism` is not one of these.
+        If `mechanism` has none of these types.
     ValueError
-        If there are no such columns, n is not an integer of at least 1, or the distribution is
-        missing or not one of the mechanism's cells.
+        If there are no such columns, if n is not an integer of at least 1, or if the distribution
+        is missing or is not a distribution of the mechanism's cells.
 
     Notes
     -----
     The variance is that of the estimator's weights at the distribution. If effectively fewer than
-    30 reports determine an estimate, as with PolyOpt, the estimator gives only an interval.
+    30 reports determine an estimate, as may happen with PolyOpt, the estimator returns an interval
+    without a standard error.
 
     Examples
     --------
@@ -153,13 +154,14 @@ def expected_std_errors_of_targets(
     Returns
     -------
     dict
-        From the name of each estimate, as in ``targets_`` of AOptimalSanitizer, to its standard
-        error: infinite if the reports do not determine the estimate.
+        Maps the name of each estimate, as in ``targets_`` of AOptimalSanitizer, to its standard
+        error; infinite if the reports do not determine the estimate.
 
     Raises
     ------
     TypeError, ValueError
-        As by :func:`expected_std_error`, and for targets that are not columns of the mechanism.
+        As by :func:`expected_std_error`, and for targets that are not about columns of the
+        mechanism.
 
     Examples
     --------
@@ -182,7 +184,7 @@ def expected_std_errors_of_targets(
 def _planned(
     mechanism: Any, n: Any, distribution: Any, design_effect: Any, *columns: Any
 ) -> tuple[Cells, Floats]:
-    """Return cells with given columns, with the expected reports, and their distribution."""
+    """Return the cells with given columns, with the expected reports, and their distribution."""
     if not (is_finite(n) and n >= 1 and n == int(n)):
         raise ValueError(f"n={shown(n)} must be an integer of at least 1, the number of reports.")
     check_positive("design_effect", design_effect)

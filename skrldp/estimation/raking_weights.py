@@ -26,58 +26,59 @@ _NO_INFORMATION = 1e-10  # relative eigenvalues below this count as zero
 _GRID = 4.0, 2.0  # the smallest candidate strength, and the factor to the next one
 _MOST = 24  # number of candidate strengths
 _STEPS = 500
-_EVEN = 0.01  # share of the uniform distribution in the one at which reports are weighted
+_EVEN = 0.01  # share of the uniform distribution in that for which reports' weights are best
 
 
 class RakingWeights(ReadOnlyFit, BaseEstimator):
     """Weights of public records that make their margins agree with the reports.
 
     Reports determine the margins of blocks of columns; public records show how all columns are
-    related, perhaps of a different population. Calibration, or raking, keeps the public records and
-    changes their weights as little as the reports require (Deville and Särndal 1992). Estimates
-    from the weighted records may involve more columns than any block contains, and have a smaller
-    error than estimates from the reports alone. **If the population has not changed, use the public
-    table without weights**, because reports then only add noise. The relation between columns that
-    no block contains together remains that of the public records.
+    related, although perhaps in a different population. Calibration, or raking, keeps the public
+    records and changes their weights only as much as the reports require (Deville and Särndal
+    1992). Estimates from the weighted records may involve more columns than any block contains, and
+    have a smaller error than estimates from the reports alone. **If the population has not changed,
+    use the public table without weights**, because reports then only add noise. The relation
+    between columns that no block contains together remains that of the public records.
 
     Parameters
     ----------
     mechanism : BlockSanitizer, Manifest or str
-        Source of the reports, as for :class:`BlockEstimator`.
+        Source of the reports, as for :class:`~skrldp.BlockEstimator`.
     public : data frame or array of shape (n, n_columns)
         Public records, with the columns of the manifest; further columns are ignored.
     strength : float or "auto", default="auto"
-        Number of reports that the public distribution counts as; the larger, the less the weights
-        change. "auto" selects the strength that best predicts one half of the reports from the
-        other half.
+        Number of reports to which the public distribution is equivalent; the larger it is, the less
+        the weights change. "auto" selects the strength with which each half of the reports best
+        predicts the other half.
     random_state : int, default=0
-        Seed of the split into halves.
+        Seed for the split into halves.
 
     Attributes
     ----------
     weights_ : array of shape (n,)
         Weights of the public records, with mean 1.
     effective_n_ : float
-        Effective number of records: this many records with equal weights would be as informative
-        (Kish).
+        Effective number of records: the number of records with equal weights that would be as
+        informative (Kish).
     strength_ : float
         The strength that was used.
     leakage_ : float
-        Largest leakage of a block's mechanism at the calibrated distribution, in nats: above `eps`
-        if the population has left the confidence set.
+        Largest leakage of a block's mechanism at the calibrated distribution, in nats; it can
+        exceed `eps` only if this distribution is outside the confidence set.
     leakage_at_most_ : float
-        Upper 95 % confidence bound of the leakage at the distribution of those who reported.
+        Upper 95 % confidence bound on the leakage at the respondents' distribution.
     manifest_ : Manifest
         The mechanisms of all blocks, and how often each is drawn.
 
     Notes
     -----
-    Minimises ``strength * KL(q || p)`` plus half the squared deviations of the reports' margins,
-    in units of their covariance, over distributions q of the public records; p is the public
-    table's distribution. The penalty causes a bias towards the public table that standard errors do
-    not include: :meth:`replicate_weights` show only how much estimates vary with the reports at
-    this strength. If reports are few relative to the noise, the bias is most of the error: with 200
-    reports about a shifted population, estimates were off by 0.22 and varied by 0.04.
+    The weights minimise ``strength * KL(q || p)`` plus half the squared deviations of the reports'
+    margins, in units of their covariance, over distributions q of the public records; p is the
+    public table's distribution. The penalty causes a bias towards the public table that standard
+    errors do not include: :meth:`replicate_weights` show only how much estimates vary with the
+    reports at this strength. If there are few reports relative to the noise, most of the error is
+    bias: with 200 reports about a shifted population, estimates were off by 0.22 and had a standard
+    deviation of 0.04.
 
     References
     ----------
@@ -164,14 +165,13 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
         return self
 
     def replicate_weights(self, n_replicates: int = 100, *, random_state: Any = None) -> Floats:
-        """Weights from resampled reports (bootstrap).
+        """Compute weights from resampled reports (bootstrap).
 
         Parameters
         ----------
         n_replicates : int, default=100
-            How many.
-        random_state : None, int or Generator
-            Randomness of the bootstrap.
+            Number of replicates. random_state : None, int or Generator Source of the bootstrap's
+            randomness.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class RakingWeights(ReadOnlyFit, BaseEstimator):
 
 
 class _Unshown:
-    """A table that is shown by its type and shape."""
+    """A table whose repr is its type and shape."""
 
     def __init__(self, table: Any) -> None:
         self._words = f"{type(table).__name__} {getattr(table, 'shape', '')}".strip()
@@ -206,12 +206,12 @@ class _Unshown:
 
 @dataclass(frozen=True, eq=False)
 class _Records:
-    """Public records grouped into kinds with the same values in all columns."""
+    """Public records, grouped into kinds of records that have the same values in all columns."""
 
     design: BlockDesign
-    codes: tuple[NDArray[Any], ...]  # of S, and of each column of U, one for each record (n,)
+    codes: tuple[NDArray[Any], ...]  # codes of S, and of each column of U, (n,) each
     kinds: NDArray[np.intp]  # (n,)
-    shares: Floats  # of each kind (k,)
+    shares: Floats  # (k,), share of each kind
     members: Any  # sparse, (k, cells of all blocks): the cells of each kind
 
     @staticmethod
@@ -238,12 +238,12 @@ class _Records:
         return _Records(design, (secrets, *values), kind_of, shares, members)
 
     def distributions(self, weights: Floats) -> list[Floats]:
-        """Distributions of all blocks' cells at a distribution of the kinds."""
+        """Distributions of all blocks' cells, given a distribution of the kinds."""
         sizes = [matrix.shape[1] for matrix in self.design.matrices]
         return np.split(weights @ self.members, np.cumsum(sizes)[:-1])
 
     def weights(self, of_kinds: Floats) -> Floats:
-        """Weights of the records, with mean 1."""
+        """Weights of the records, with a mean of 1."""
         return (of_kinds / self.shares)[self.kinds]
 
 
@@ -262,10 +262,10 @@ def _calibrated_once(
 ) -> Floats:
     """Solve the dual problem: the result is the public distribution, tilted in each block.
 
-    With R'R the information of a block's reports and y the whitened estimate, the dual variables m
+    If R'R is the information of a block's reports and y the whitened estimate, the dual variables m
     maximise ``-strength * log(sum p exp(-R'm / strength)) - |m|² / 2 - y'm``.
     """
-    tilts, targets = [], []  # of each block: (r, a) and (r,)
+    tilts, targets = [], []  # for each block, (r, a) and (r,)
     cells = [(1.0 - _EVEN) * shares + _EVEN / len(shares) for shares in records.distributions(at)]
     information = records.design.information(cells)
     models = records.design.margins.blocks

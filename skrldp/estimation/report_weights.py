@@ -20,10 +20,11 @@ from skrldp.estimation.errors_and_intervals import (
 
 _PENALTIES = 0.01, 0.05, 0.2, 1.0, 4.0, 20.0, 100.0, 1e3, 1e4  # candidate penalties on the bias
 _MAX_WEIGHTS = 400  # maximum number of independent quantities for which biased weights are sought
-_ROUNDS, _MAX_PRODUCTS = 12, 2_000_000_000  # maximum size of a search that takes about a second
-_SPREAD = 0.01  # part of the cells' shares that is uniform
-_NO_PENALTY = 1e-10  # smallest relevant share of a variance, above rounding errors
-# Fractions of the way from the public value to the farther end of its range
+# Maximum size of a search, which then takes about a second
+_ROUNDS, _MAX_PRODUCTS = 12, 2_000_000_000
+_SPREAD = 0.01  # fraction of the cells' shares that is uniform
+_NO_PENALTY = 1e-10  # minimum relevant share of a variance, above rounding errors
+# Fractions of the distance from the public value to the farther end of its range
 _FRACTIONS = 0.0, 0.25, 0.5
 # Steps of a table of variances: standard errors are off by less than a thousandth, and by less than
 # a hundredth while weights are compared.
@@ -32,18 +33,18 @@ _STEPS, _FEW_STEPS = 96, 16
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightedStatistic(Statistic):
-    """Quantities c·π / g·π, estimated by averaging weights of the reports."""
+    """Quantities c·π / g·π, estimated by means of the reports' weights."""
 
     channel: Channel
     c: Floats  # (k, a)
     g: Floats  # (k, a)
     of_c: Floats  # (k, b), weights of the reports
     of_g: Floats  # (k, b)
-    steps: int = _STEPS  # of the table of variances
+    steps: int = _STEPS  # number of steps in the table of variances
 
     @classmethod
     def of(cls, channel: Channel, c: Floats, g: Floats | None = None) -> Self:
-        """Compute the best unbiased weights, shapes (k, a); `g` is 1 if None."""
+        """Compute the best unbiased weights for functions (k, a); `g` is 1 by default."""
         is_of_all = g is None
         g = np.ones_like(c) if g is None else g
         lowest, highest = (
@@ -65,13 +66,13 @@ class WeightedStatistic(Statistic):
 
     @cached_property
     def has_formula(self) -> bool:
-        """Whether all are determined shares of the records, and none is constant."""
+        """Whether all quantities are determined shares of the records, and none is constant."""
         are_shares = ((self.c == 0.0) | (self.c == 1.0)).all() and (self.g == 1.0).all()
         return bool(are_shares and not self.certain.any() and self.determined.all())
 
     @cached_property
     def public(self) -> Floats:
-        """Quantities of the public distribution, minus the lowest possible ones, (k,)."""
+        """Quantities of the public distribution, minus their lowest possible values, (k,)."""
         share = self.g @ self.channel.public
         undefined = np.full_like(share, np.nan)
         return np.divide(self.c @ self.channel.public, share, out=undefined, where=share > 0)
@@ -80,9 +81,9 @@ class WeightedStatistic(Statistic):
     def effective(self) -> Floats:
         """Share of the reports that determine a quantity: the weights' inverse kurtosis, (k,).
 
-        The largest share over several values of the quantity. A rare category is determined by few
-        records, and its interval allows for that; what must be avoided is few reports at every
-        value.
+        This is the largest share over several values of the quantity. A rare category is determined
+        by few records, and its interval allows for that. What must be avoided are weights that few
+        reports determine at every value.
         """
         parts = np.zeros(len(self.c))
         farther = np.where(2.0 * self.public < self.width, self.width, 0.0)
@@ -97,7 +98,7 @@ class WeightedStatistic(Statistic):
         return parts
 
     def _reports_at(self, theta: Floats) -> Floats:
-        """Distributions of the reports at the tilt of the public one at which θ is true, (k, b)."""
+        """Distributions of reports at the tilt of the public one for which θ is true, (k, b)."""
         column, (mass, c, g) = theta[:, None], self.classes[:3]
         tilt = tilt_of(mass, c - column * g)
         cells = tilted_cells(self.channel.public, tilt, self.c - column * self.g)
@@ -105,7 +106,7 @@ class WeightedStatistic(Statistic):
 
     @cached_property
     def classes(self) -> Floats:
-        """The cells with the same c and g, put together, and what reports about them weigh."""
+        """The cells with the same c and g, grouped, and the moments of their reports' weights."""
         of_c, of_g, public = self.of_c, self.of_g, self.channel.public
         weights = of_c, of_g, of_c**2, of_c * of_g, of_g**2
         back = np.stack([self.channel.backward(each) for each in weights], axis=1)  # (k, 5, a)
@@ -134,7 +135,7 @@ class WeightedStatistic(Statistic):
         return Moments(*moments[:-1], effect)
 
     def influence(self, sample: Sample) -> Floats:
-        """Return one report's contribution to the estimates, times the number of reports: (k, b).
+        """Return each report's contribution to the estimates, times the number of reports: (k, b).
 
         It is 0 for quantities of groups without observed records.
         """
@@ -165,7 +166,7 @@ class WeightedStatistic(Statistic):
         return x, np.nan_to_num(table, posinf=1e100)
 
     def tabled(self, theta: Floats) -> Floats:
-        """Interpolate the table at quantities minus the lowest ones, (5, ..., k)."""
+        """Interpolate the table at quantities minus their lowest values, (5, ..., k)."""
         x, table = self._table
         fraction = np.nan_to_num(theta / np.where(self.certain, 1.0, self.width))
         fraction = np.clip(fraction, 0.0, 1.0)
@@ -188,17 +189,18 @@ class WeightedStatistic(Statistic):
 
     @cached_property
     def _off(self) -> tuple[Floats, Floats]:
-        """Bias of the weights of c and of g about each cell, (k, a) each."""
+        """Bias of the weights of c and of g for each cell, (k, a) each."""
         back = self.channel.backward
         return back(self.of_c) - self.c, back(self.of_g) - self.g
 
     def _residual_weights(self, theta: Floats) -> Floats:
         return self.of_c - theta[..., None] * self.of_g
 
-    # -- where no weights are unbiased, or too few reports carry them -----------------------------
+    # -- if no weights are unbiased, or too few reports determine an estimate
+    # -----------------------------
 
     def with_bounded_bias(self, n: float) -> Self:
-        """Replace weights that are biased, or determined by too few of n reports."""
+        """Replace weights of estimates that are biased, or that too few of n reports determine."""
         weak = self.is_weak(n)
         of_c, of_g = self.of_c.copy(), self.of_g.copy()
         if weak.any():
@@ -210,11 +212,11 @@ class WeightedStatistic(Statistic):
     def _shortest(self, n: float) -> tuple[Floats, Floats]:
         """Find the weights with the shortest expected intervals at the public distribution.
 
-        Any weights are valid, because their bias is computed. Ties are resolved by the first.
+        Any weights are valid, because their bias is computed. In a tie, the first weights are used.
         """
         channel, width = self.channel, self.width[:, None]
         candidates = [(self.of_c, self.of_g), (np.zeros_like(self.of_c), self.of_g)]
-        # For a symmetric mechanism, all weights of a share have two values and the same kurtosis.
+        # For a symmetric mechanism, all weights for a share have two values and the same kurtosis.
         is_hopeless = channel.is_symmetric and self.determined.all()
         if not is_hopeless and min(channel.n_symbols, channel.n_cells) <= _MAX_WEIGHTS:
             for of_c, of_g in _shrunk(channel, self.c / width, self.g, self.public / self.width, n):
@@ -229,9 +231,9 @@ class WeightedStatistic(Statistic):
         return of_c, of_g
 
     def expected_lengths(self, n: float) -> Floats:
-        """Lengths of the intervals for the expected reports, in ranges of the quantities, (k,).
+        """Lengths of intervals for expected reports, relative to the quantities' ranges, (k,).
 
-        Infinite if too few of n reports determine the weights.
+        They are infinite if too few of n reports determine the estimate.
         """
         ends = self.inference(Sample(self.channel.report, n)).ends(0.95)
         carried = (np.ptp(self.of_c, axis=1) == 0.0) | (self.effective * n >= LEAST_REPORTS)
@@ -249,11 +251,10 @@ def _shrunk(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Weights of c and g that minimise variance / (n · price) + mean squared bias.
 
-    The mean weights all cells uniformly at first, and increasingly those with the largest bias of c
-    − θg: each round multiplies the cells' shares by its size, as Lawson's algorithm does for
-    minimax fits.
+    At first, all cells have equal weight in the mean. Each round multiplies the weight of a cell by
+    the absolute bias of c − θg there, as Lawson's algorithm does for minimax fits.
 
-    Shapes: `c` and `g` (k, a), `theta` (k,); pairs of (k, b).
+    Shapes: `c` and `g` (k, a), `theta` (k,). Yields pairs of (k, b).
     """
     directions = channel.directions - channel.report @ channel.directions
     on_cells = channel.matrix.T @ directions  # (a, r)
@@ -301,7 +302,7 @@ class CellShares(Statistic):
 
     @cached_property
     def are_unbiased(self) -> Booleans:
-        """Which shares have unbiased weights: by symmetry, all or none."""
+        """Which shares have unbiased weights; by symmetry, all or none."""
         first = np.eye(1, self.channel.n_cells)
         determined = self.channel.determines(first, self.channel.weights(first))
         return np.repeat(determined, self.channel.n_cells)
@@ -322,7 +323,7 @@ class CellShares(Statistic):
 
     @cached_property
     def classes(self) -> Floats:
-        """All other cells and the cell, with moments of their reports' weights, (8, a, 2)."""
+        """All other cells and each cell, with moments of their reports' weights, (8, a, 2)."""
         p, squared = self.public, self.channel.inverse.powered(2)
         entries = FourNumbers(squared.shape, self.channel.blocks.entries * squared.entries)
         inside = entries.apply(np.ones_like(p))

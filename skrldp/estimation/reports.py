@@ -1,4 +1,4 @@
-"""Reports of any form, read and counted: symbols, one-hot columns or cells."""
+"""Reading and counting of reports in any form: symbols, one-hot columns or cells."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from skrldp.table.select import column_reader, whole_numbers, without_columns
 
 ENCODINGS = ("auto", "symbol", "onehot", "cells")
 
-# Remedy for weights that are not counts.
+# The remedy for weights that are not counts.
 _WEIGHTED = (
     "if the people who report have survey weights, pass their columns to "
     "FrequencyEstimator(survey=)"
@@ -49,7 +49,7 @@ _LOST = (
 
 @dataclass(frozen=True)
 class Source:
-    """The source of reports: a mechanism, and how it writes them."""
+    """The source of reports: a mechanism, and how reports are written."""
 
     mechanism: Mechanism  # the mechanism that was sampled
     names: tuple[Any, ...] = ()  # names of the columns that a sanitizer writes; empty if unknown
@@ -75,7 +75,7 @@ class Source:
 
     @cached_property
     def _cells(self) -> Indices | None:
-        """The cells as which symbols are written, (b,); None if they are values of U, or unknown.
+        """The cell that each symbol is written as, (b,); None if values of U, or unknown.
 
         Symbols that are integers are values of U if the sanitizer writes the columns of U.
         """
@@ -102,7 +102,7 @@ class Source:
 
     @cached_property
     def written(self) -> tuple[Alphabet, Indices]:
-        """The distinct rows as which symbols are written, and each symbol's row, (b,)."""
+        """The distinct rows that symbols are written as, and each symbol's row, (b,)."""
         mechanism, names = self.mechanism, self.forms["cells"]
         if self._cells is None:
             symbols = mechanism.symbols
@@ -127,7 +127,7 @@ def read_source(mechanism: Any) -> Source:
 
 
 def read_mechanism(mechanism: Any) -> tuple[Mechanism, Any]:
-    """Read a mechanism without its format of reports."""
+    """Read a mechanism, and the sanitizer if there is one, without the format of reports."""
     if isinstance(mechanism, str):
         mechanism = Mechanism.from_json(mechanism)
     if isinstance(mechanism, Mechanism):
@@ -157,10 +157,10 @@ def _as_strings(columns: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _form_of(table: Table, source: Source) -> str:
-    """Find the form of reports by the names of their columns, or as the only possible form.
+    """Find the form of reports by their columns' names, or because no other form is possible.
 
-    Reports without names are matched with those that a sanitizer would write, except for a single
-    column of values of U, because clients also send a single column, of integers.
+    Reports without names are matched by the names that a sanitizer would write, except for a single
+    column of values of U, because clients also send a single column, which contains integers.
     """
     width, forms = len(table.names), source.forms
     fits = [form for form, columns in forms.items() if len(columns) == width]
@@ -245,7 +245,7 @@ class Reports(NamedTuple):
     read: Callable[[Any], NDArray[Any]]  # the values of another column, by name
     numbers: Indices  # (n,), the kind of each row's report
     kinds: Indices  # (b,), the kind of each symbol
-    weights: Floats | None  # (n,), how many reports each row represents; None for one
+    weights: Floats | None  # (n,), how many reports each row represents; None if one each
 
 
 def read_reports(
@@ -257,8 +257,8 @@ def read_reports(
 ) -> Reports:
     """Read reports: a table, a column of it, or the distinct rows of a lazy frame.
 
-    At most one more distinct row is fetched than there are symbols: if there are more, one of them
-    is not a report. `extra` are columns that are not part of reports.
+    At most one more distinct row is fetched than there are symbols, because if there are more, one
+    of them is not a report. `extra` are columns that are not part of reports.
     """
     refuse_weights(Y, sample_weight)
     frame = lazy_frame(Y)
@@ -322,7 +322,7 @@ def refuse_rows(table: Table, wrong: Booleans, columns: Sequence[Any], expected:
 
 
 def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | None) -> Samples:
-    """Count the reports of each group of raw columns, or weight them by a survey's design."""
+    """Count the reports of each group by raw columns, or weight them by a survey's design."""
     n, n_kinds = len(reports.numbers), int(reports.kinds.max()) + 1
     codes, labels = _grouped([reports.read(name) for name in groups], n)
     symbols, shape = codes * n_kinds + reports.numbers, (len(labels), n_kinds)
@@ -366,7 +366,7 @@ def _grouped(columns: Sequence[Any], n: int) -> tuple[Indices, list[tuple[Any, .
 
 
 def summary_for(label: str, joint: JointDistribution, mechanism: Mechanism) -> PublicSummary:
-    """Summarise a public table; reject one whose secrets or values differ from the mechanism's."""
+    """Summarise a public table; reject it if its secrets or values differ from the mechanism's."""
     for name in ("secrets", "values"):
         if tuple(getattr(mechanism, name)) != tuple(getattr(joint, name)):
             raise ValueError(

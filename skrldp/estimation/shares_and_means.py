@@ -28,14 +28,14 @@ from skrldp.estimation.hypotheses import HypothesisTest, independence_of
 from skrldp.estimation.report_weights import CellShares, WeightedStatistic
 from skrldp.mechanism.mechanism import Mechanism
 
-_MOST_NUMBERS = 25_000_000  # maximum estimates times cells: a few hundred megabytes
-# For the most likely distribution: tolerance in nats per report, and maximum steps.
+_MOST_NUMBERS = 25_000_000  # maximum of estimates times cells, which take a few hundred megabytes
+# For the most likely distribution: tolerance in nats per report, and maximum number of steps.
 _TOL, _STEPS = 1e-10, 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a record, with the reports' information about functions of them."""
+    """The cells of a record, with the information in the reports about functions of the cells."""
 
     record: Mechanism
     channel: Channel
@@ -48,7 +48,7 @@ class Cells:
 
     @property
     def counts(self) -> Floats:
-        """Counts of the reports of all groups, (b,); those of a survey weighted."""
+        """Counts of the reports of all groups, (b,), weighted if they are from a survey."""
         return np.sum([sample.n * sample.shares for _, sample in self.samples], axis=0)
 
     def one_sample(self, purpose: str) -> Sample:
@@ -73,13 +73,14 @@ class Cells:
         return self._keep(key, lambda: statistic.with_bounded_bias(sample.n))
 
     def unbiased(self, functions: Floats) -> WeightedStatistic:
-        """Make the statistic of linear functions (k, a), even if few reports determine it."""
+        """Make the statistic of linear functions (k, a), even if few reports determine them."""
         return self.kind.of(self.channel, functions)
 
     def covariance(self, functions: Floats) -> tuple[Floats, Booleans]:
         """Covariance of estimates of linear functions, (m, a) to (m, m), and which are determined.
 
-        The derivative of an estimate by the cells' probabilities is such a function (delta method).
+        The derivative of an estimate with respect to the cells' probabilities is such a function
+        (delta method).
         """
         statistic, (_, sample) = self.unbiased(functions), self.samples[0]
         covariance = sample.covariance(statistic.of_c, statistic.of_c)
@@ -135,7 +136,7 @@ class FigureMethods(ABC):
 
     @abstractmethod
     def _cells(self, columns: Any, by: Any, part: str = "all") -> Cells:
-        """Return cells with the given columns, or a part if `columns` is None."""
+        """Return cells with the given columns, or with a part of the record if there are none."""
 
     def marginal(self, columns: Any = None, *, part: str = "all", by: Any = None) -> Estimates:
         """Estimate the distribution of some columns: shares, or a crosstab.
@@ -152,7 +153,7 @@ class FigureMethods(ABC):
         Returns
         -------
         Estimates
-            The shares of all combinations of categories that occur in cells.
+            The shares of all combinations of categories that occur in the mechanism's cells.
 
         Raises
         ------
@@ -178,7 +179,7 @@ class FigureMethods(ABC):
             For a column with :class:`~skrldp.Knots`, the mean is unbiased for every population, and
             its `noise_error` includes the rounding. For a column with :class:`~skrldp.Bins`, it
             uses the public records' means within the bins, whose variance is included; for a
-            different population these means may be off by up to a bin's width.
+            different population, these means may be off by up to a bin's width.
 
         Raises
         ------
@@ -216,17 +217,17 @@ class FigureMethods(ABC):
         Returns
         -------
         Estimates
-            One of the column's numbers or categories for each, without a standard error; for a
+            A number or category of the column for each group, without a standard error. For a
             column with :class:`~skrldp.Bins`, a number or date by linear interpolation within its
             bin, or the finite edge of an open bin. The interval contains the numbers t for which
-            the reports contradict neither that at least a share q is at most t, nor that at most a
-            share q is below t (Woodruff 1952).
+            the reports do not contradict that at least a share q is at most t and at most a share q
+            is below t (Woodruff 1952).
 
         Raises
         ------
         ValueError
-            If there is no such column, it is not numeric and has no `order`, the order lacks a
-            category, or q is not between 0 and 1.
+            If there is no such column, if it is not numeric and has no `order`, if the order lacks
+            a category, or if q is not between 0 and 1.
         """
         if not (is_finite(q) and 0.0 < q < 1.0):
             raise ValueError(f"q={q!r} must be a number between 0 and 1.")
@@ -257,7 +258,7 @@ class FigureMethods(ABC):
         Parameters
         ----------
         first, second : name, position or list of them
-            Columns of the table; several are treated as their combination.
+            Columns of the table. Several columns are treated as their combination.
         given : name, position or list of them, optional
             Columns within whose categories the two are independent.
 
@@ -269,8 +270,8 @@ class FigureMethods(ABC):
         Raises
         ------
         ValueError
-            If there are no such columns, no block contains them together, the reports do not
-            determine their joint distribution, or some of their combinations are not cells.
+            If there are no such columns, if no block contains all of them, if the reports do not
+            determine their joint distribution, or if some of their combinations are not cells.
 
         Examples
         --------
@@ -292,14 +293,14 @@ class Estimands(NamedTuple):
     """Estimates that are requested."""
 
     name: str
-    groups: tuple[CellGroups, ...]  # columns of groups, if any
+    groups: tuple[CellGroups, ...]  # the groups by columns, if any
     shares: CellGroups | None  # the categories, for shares
-    c: Floats | None = None  # (k, a), of estimates c·π / g·π; None: the shares of all records
+    c: Floats | None = None  # (k, a), for estimates c·π / g·π; None for the shares of all records
     g: Floats | None = None  # None: 1
 
     @property
     def labelled(self) -> tuple[CellGroups, ...]:
-        """Names of the labels' columns."""
+        """The groups of cells that the labels name, in order."""
         return self.groups if self.shares is None else (*self.groups, self.shares)
 
     @property
@@ -335,7 +336,7 @@ def estimands_of_mean(cells: Cells, column: Any, by: Any) -> Estimands:
 def _members(
     cells: Cells, by: Any, group: CellGroups, present: Floats
 ) -> tuple[tuple[CellGroups, ...], Floats]:
-    """Return the requested groups, and which cells with a number are in them (k, a)."""
+    """Return the requested groups, and which cells with a number are in each of them (k, a)."""
     if by is None:
         return (), present[None]
     groups = group_records(cells.record, by, group)
@@ -378,7 +379,7 @@ def _of_one(cells: Cells, estimands: Estimands, group: Sample, n_steps: int) -> 
 
 
 def _points(estimands: Estimands, inference: Inference, likely: Floats | None) -> Floats:
-    """Point estimates for a group of reports: at a distribution of the cells (a,), or unbiased."""
+    """Point estimates for a group of reports: at a given distribution (a,), or unbiased."""
     statistic = inference.statistic
     if likely is not None:
         if estimands.shares is not None and not estimands.groups:
@@ -399,7 +400,7 @@ def _points(estimands: Estimands, inference: Inference, likely: Floats | None) -
     return points
 
 
-# From the cumulative shares of groups at k values, and q, to a quantile of each group.
+# Maps the cumulative shares of groups at k values, and q, to a quantile of each group.
 Inverse = Callable[[Floats, float], NDArray[Any]]
 
 
@@ -428,7 +429,7 @@ def _quantile_ends(ends: Ends, inverse: Inverse, q: float, level: float) -> NDAr
 
 
 def _first(values: NDArray[Any], shares: Floats, q: float) -> NDArray[Any]:
-    """Return the first value at which each group's cumulative share is q; NaN for empty groups."""
+    """Return the first value at which each group's cumulative share reaches q, or NaN."""
     table = shares.reshape(-1, len(values))
     quantiles = values[(np.maximum.accumulate(table[:, :-1], axis=1) < q).sum(axis=1)]
     quantiles[np.isnan(table[:, 0])] = np.nan
@@ -436,7 +437,7 @@ def _first(values: NDArray[Any], shares: Floats, q: float) -> NDArray[Any]:
 
 
 def _interpolated(edges: Sequence[Any], shares: Floats, q: float) -> NDArray[Any]:
-    """Return the value at which each group's cumulative share is q, linear within bins.
+    """Return the value at which each group's cumulative share reaches q, linear within bins.
 
     Within an open bin this is the finite edge. NaN for empty groups.
     """
