@@ -81,7 +81,7 @@ def read_only(value: Any) -> Any:
 
 
 def _may_change(array: Any) -> bool:
-    """Whether the array, or one of which it is a view, is writeable."""
+    """Whether the array, or an array that it is a view of, is writeable."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return True
@@ -149,5 +149,5 @@ class ReadOnly:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({name: read_only(value) for name, value in state.items()})
         for name, value in list(vars(self).items()):
-            if name.startswith("_") and isinstance(value, dict):  # its owner extends it
+            if name.startswith("_") and isinstance(value, dict):  # a cache, which its owner extends
                 vars(self)[name] = dict(value)

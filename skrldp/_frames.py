@@ -11,7 +11,7 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
 
     Raises ValueError; frames of other libraries have no index.
     """
-    # Ask the type, because a frame of Spark Connect returns a column for any name.
+    # Check the type, because a Spark Connect frame returns a column for any attribute.
     index = frame.index if hasattr(type(frame), "index") else None
     names = getattr(index, "names", None) or ()
     raw = [repr(name) for name in names if name is not None and name in columns]

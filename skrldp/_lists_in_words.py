@@ -47,7 +47,7 @@ def series(phrases: Sequence[str]) -> str:
 
 
 def known_by_category(columns: Iterable[Any]) -> str:
-    """Say that observers are assumed to know categories, if several values are one category."""
+    """State that observers are assumed to know the categories of columns, not exact values."""
     return (
         f"For {columns_in_words(columns)}, observers are assumed to know the category: values in "
         "the same bin, or in 'other', are one known value. An observer who knows the exact value "

@@ -4,10 +4,10 @@ An audit is not a proof of privacy; the certificate is. It tests whether reports
 certified mechanism and are drawn anew in each call.
 
 **The bound.** Every event A, a set of reports, and every pair of secrets satisfy
-:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. A quarter of the records, the pilot, serves to choose the
-pair and the event. The other records are all of that pair, and Clopper and Pearson's intervals for
-the two probabilities bound their ratio. The choice does not depend on the records of the test, so
-the number of candidate events does not matter.
+:math:`\log P(A|s_1)/P(A|s_2)\le\epsilon`. A quarter of the records, the pilot, is used to choose
+the pair and the event. All other records have one of these two secrets, and Clopper-Pearson
+intervals for the two probabilities bound their ratio. The choice does not depend on the records of
+the test, so the number of candidate events does not matter.
 """
 
 import copy
@@ -52,9 +52,9 @@ from skrldp.table.read import read_table
 __all__ = ["Audit", "Bound", "Check", "audit"]
 
 
-_PILOT = 0.25  # fraction of a bound's records that choose the pair and the event
+_PILOT = 0.25  # fraction of a bound's records used to choose the pair and the event
 _LEAST = 16  # minimum number of the pilot's records in each group
-_MOST_GROUPS = 32  # maximum number of groups in a pilot; of more, a random subset is taken
+_MOST_GROUPS = 32  # maximum number of groups in a pilot; a random subset is used if there are more
 _FEWEST = 200  # minimum number of records of an audit
 _CHECKS = 3  # checks that can fail by chance: mechanism, repeats, unknown
 _STRENGTHS = 10.0 ** np.arange(6)  # of Dirichlet distributions around the mechanism's columns

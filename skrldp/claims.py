@@ -428,13 +428,13 @@ class Claims:
 
     @property
     def eps_given_u(self) -> float:
-        """The bound to an observer who knows U exactly, in nats; infinite if there is none."""
+        """The bound for an observer who knows U exactly, in nats; infinite if there is none."""
         claim = self.stated("all")
         return self.eps_worst_case if claim is None else claim.eps
 
     @property
     def known(self) -> Claim | None:
-        """The claim to an observer who knows some columns, if there is one."""
+        """The claim about an observer who knows some columns, if there is one."""
         return next((c for c in self.items if c.known and c.known != "all"), None)
 
     @property

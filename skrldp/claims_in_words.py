@@ -15,10 +15,10 @@ from skrldp._params import at_least, at_most
 from skrldp.alphabet.values import source_in_words
 from skrldp.claims import Around, Claim, Claims
 
-_EXACT = ("finite-sample", "reports")  # rules whose beta is valid for every number of records
+_EXACT = ("finite-sample", "reports")  # rules whose beta is valid at every sample size
 _LAST_DIGITS = 1e-15  # relative rounding error of exp(eps)
-_MOST_BLOCKS = 20  # blocks that are listed; a line holds about 20
-_MOST_COLUMNS = 5  # columns of a secret that are listed
+_MOST_BLOCKS = 20  # maximum number of blocks to list; a line holds about 20
+_MOST_COLUMNS = 5  # maximum number of columns of a secret to list
 # eps in nats; odds that rise by a factor of more than a million mean near certainty
 _REVEALED = math.log(1e6)
 _WEAK = math.log(10.0)  # eps in nats above which a promise gets a warning
@@ -276,7 +276,7 @@ _SAMPLING = {
 
 
 def observer_in_words(claim: Claim) -> str:
-    """Name the observer; empty for one who knows nothing else."""
+    """Name the observer; empty if the observer knows nothing else."""
     if claim.known == "all":
         return "for an observer who knows U exactly"
     return f"for an observer who knows {columns_in_words(claim.known)}" if claim.known else ""

@@ -194,7 +194,7 @@ def block_information_by_secret(blocks: Blocks, distribution: NDArray[Any]) -> F
     table = conditionals_of(np.asarray(distribution), unseen=np.nan)
 
     def of_reports(alike: float, unlike: float) -> Floats:
-        """Sum over a2 reports, either those with the record's secret or with a different one."""
+        """Sum over a2 reports: all with the record's secret, or all with one different secret."""
         first, second = _xlogx(np.array([alike, unlike]))
         report = alike * table + unlike * (1.0 - table)
         return (first * table + second * (1.0 - table) - _xlogx(report)).sum(axis=1)

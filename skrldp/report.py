@@ -409,7 +409,7 @@ def _figures(fitted: Any) -> dict[str, Any]:
 def _of_all_blocks(
     manifest: Any, by_block: Sequence[dict[str, Any]], worst: dict[str, Any]
 ) -> dict[str, Any]:
-    """Combine the numbers of all blocks: the worst case is that of the worst block."""
+    """Combine the numbers of all blocks. The worst case is that of the worst block."""
     combined = dict(worst)
     for name in ("eps_at_public", "eps_over_set", "eps_record"):
         figures = [block_figures[name] for block_figures in by_block]
@@ -714,7 +714,7 @@ def _warnings_of_use(claims: Claims, fitted: Any) -> list[str]:
 
 
 def _warnings_of_design(fitted: Any, eps_over_set: float | None) -> list[str]:
-    """Warn about the set for which a mechanism was designed, and about a stopped design."""
+    """Warn about the set of a design, and about a design that stopped early."""
     texts, main = [], fitted.certificate_.claims.main
     if eps_over_set is not None:
         texts.append(over_a_set(eps_over_set, main.asked))

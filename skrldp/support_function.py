@@ -363,8 +363,10 @@ _BALANCE = 1e-9  # tolerance for the mass of the worst conditional
 
 # Bounds of a step, so that slacks remain positive and the model remains accurate. Steps were
 # counted on 3,000 random pairs each at alpha .55, 1, 2, 4 and B .001, .05, 1.
-_SHRINK = 0.9  # at most this share of a slack is taken off; .8 or .95: as many steps within a tenth
-_GROWTH = 9.0  # a slack at most grows to 1 plus ten times itself; 4 or 18: as many steps
+# Maximum share of a slack to subtract; .8 or .95 change the number of steps by a tenth.
+_SHRINK = 0.9
+# A slack grows at most to 1 plus ten times itself; 4 or 18 take the same number of steps.
+_GROWTH = 9.0
 _SHORTER = 0.3  # factor of a step after the dual function rose
 _SHORTENINGS = 25  # 0.3**25 is below 1e-13, where no step helps
 # From order 1 on, 5 to 12 are needed on average, and 35 at most. At .55 with B = 1 it is 25, and 1
@@ -382,7 +384,7 @@ _RISE = 4e-15  # maximum relative increase of the dual function due to rounding
 
 
 def start(problem: SupportProblem) -> Floats:
-    """Return slacks that are accurate for a small ball, and of the right order for a large one."""
+    """Return slacks: accurate for a small ball, of the right order of magnitude for a large one."""
     alpha, p, gaps, weight = problem.alpha, problem.p, problem.gaps, problem.weight
     theta = (alpha - 1.0) / alpha
     mean = np.einsum("ntu,ntu->nt", p, gaps)
@@ -473,7 +475,7 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
     return best, active
 
 
-# --- Slacks of pairs for orders near 1/2, as roots in brackets: sure where Newton's method is not -
+# --- Slacks of pairs for orders near 1/2, where bracketing is reliable and Newton's method is not -
 
 
 # Range of logarithms, relative to the range of q: exp(60) is practically infinite. Twice as wide
@@ -546,7 +548,7 @@ def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tupl
             break
         step = excess / (slack * (theta**2 * slope + (1.0 + theta) * bend / alpha))
         moved = log_slack + step
-        # A step below the bracket is first tried at the floor, where many slacks are.
+        # If a step ends below the bracket, the floor is tried first, because many slacks are there.
         below = (moved <= low) & ~tried_floor & ~settled
         tried_floor |= below
         middle = np.where(below, low, (low + high) / 2.0)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# --- A column of which equal values are written once ----------------------------------------------
+# --- A column whose distinct values are stored once -----------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)

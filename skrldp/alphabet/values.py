@@ -198,13 +198,13 @@ def weakest_source(sources: Collection[str | None]) -> str | None:
 # --- Learned values that a confidence level can allow for -----------------------------------------
 
 
-#: Values with this many records count towards the number of values for which a confidence set
-#: allows. Fixed in advance, as the theorem requires; at 1 a single record would count, at 10
-#: `frequent_from` is 6 to 8 records more.
+#: Values with this many records count towards the number of values that a confidence set allows
+#: for. Fixed in advance, as the theorem requires; at 1 a single record would count, and at 10
+#: `frequent_from` rises by 6 to 8 records.
 SEEN_OFTEN = 5
 
 # The part of beta spent on learning which values are frequent: 2 % of the set's error probability.
-# At half of it, `frequent_from` is five records larger.
+# At half of it, `frequent_from` rises by five records.
 _SPENT = 0.02
 _MANY = 400  # records, beyond which the bound (below 1e-40) is not computed
 
@@ -233,7 +233,7 @@ def frequent_from(n: int, beta: float) -> int:
 
 
 def chance_of_infrequent(n: int, fewest: int) -> float:
-    """Bound the probability of Theorem 36 if each kept value has at least this many records.
+    """Bound the error probability in Theorem 36 if each kept value has at least this many records.
 
     Examples
     --------

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _INSTEAD: Any = {Manifest: ", several: use BlockReporter.", Mechanism: ", one: use Reporter."}
-_ROWS = 1 << 16  # rows of a table that are reported at a time
+_ROWS = 1 << 16  # number of rows of a table to report at a time
 _TYPES = [f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("u", "")]
 
 
@@ -443,7 +443,7 @@ class BlockReporter(Reporter):
 
     Block and report are functions of the key, the row's id, its record and the manifest; the block
     does not depend on the record. Therefore a person always has the same block under one key and
-    manifest, even if the record changes. Every column is checked, whatever block a person has.
+    manifest, even if the record changes. Every column is checked, whichever block the person has.
 
     Parameters
     ----------

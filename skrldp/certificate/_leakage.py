@@ -60,7 +60,7 @@ def block_views(blocks: Blocks, region: Region, against: Blocks | None = None) -
     secret first, second, or neither.
     """
     same, same_secret, same_value, different = blocks
-    cases = 3 if region.n_secrets > 2 else 2  # with two secrets one is always the row's own
+    cases = 3 if region.n_secrets > 2 else 2  # with two secrets, one is always the row's own
     if region.is_everything:  # all pairs of secrets are equivalent
         region = region.among(np.arange(2))
     a1, a2 = region.conditionals.shape

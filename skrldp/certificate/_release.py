@@ -38,7 +38,7 @@ def expected_seconds(requirements: Requirements) -> float:
 
 @contextmanager
 def _counted(label: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a line of progress, with the number of reports done."""
+    """Show a progress line with the number of reports processed."""
     if not verbose:
         yield None
         return

@@ -3,8 +3,8 @@ r"""The leakage of several reports about one record, to an observer who sees all
 k independent reports are one report of a mechanism whose rows are products of k rows. The order
 of the reports contains no information, and the number of orders cancels in every ratio, so each
 multiset of rows is compared once. If there are too many multisets, the bound is a sum: given the
-first reports, the distribution of U may be any, so each further report adds at most the bound over
-all distributions (docs/proofs.md, Theorem 27).
+first reports, the distribution of U may be arbitrary, so each further report adds at most the bound
+over all distributions (docs/proofs.md, Theorem 27).
 """
 
 from bisect import bisect_right
@@ -26,7 +26,7 @@ from skrldp.privacy.private_rows import Region
 from skrldp.sets.fitted_sets import FittedSet
 
 # Multisets of reports are enumerated if their number, times the cells of all pairs of secrets, is
-# at most this. On one core of 2026 that took about a second, and ten seconds for reports with a
+# at most this. On one core in 2026 this took about a second, but ten seconds for reports with a
 # leakage of 40 nats, because rounding then prevents a proof of the smallest bound.
 WORK = 1e7
 

@@ -72,7 +72,7 @@ def columns_of(mechanism: Mechanism | Manifest) -> tuple[tuple[Any, bool], ...]:
 
 
 def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> RecordReader:
-    """Return the encoder of records; by default, for what the mechanism observes."""
+    """Return the reader of a mechanism's records; `observe` defaults to the mechanism's own."""
     named = columns_of(mechanism)
     if not all(isinstance(name, str) for name, _ in named):
         raise CommandError(

@@ -1,6 +1,7 @@
 """``skrldp report``: from private records to reports.
 
-With :func:`key` for reports that stay the same; :mod:`skrldp.cli._ledger_file` counts them.
+:func:`key` writes the key of reports that stay the same; :mod:`skrldp.cli._ledger_file` counts
+reports.
 """
 
 from __future__ import annotations

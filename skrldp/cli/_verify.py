@@ -159,7 +159,7 @@ def _chance_of_infrequent(mechanism: Mechanism, counts: Any, n_values: int | Non
 
 
 def _most_values_of(stated: Around) -> int | None:
-    """Return the number of values of U for which sets allow, if more than listed.
+    """Return the number of values of U that sets allow for, if it exceeds the number listed.
 
     For learned values, that is one more than an asymptotic set counts, for values without records.
     None if the claims do not state it.

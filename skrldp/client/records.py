@@ -69,7 +69,7 @@ class RecordReader:
 
     @classmethod
     def of(cls, mechanism: Any, observe: str | None = None) -> RecordReader:
-        """Return the encoder of records; by default, for what the mechanism observes."""
+        """Return the reader of a mechanism's records; `observe` defaults to the mechanism's own."""
         named, seen = mechanism.columns, observe or mechanism.observe
         columns = named or (("secret", True), ("value", False))
         numbers = mechanism.numbers if named else None

@@ -31,11 +31,11 @@ def annealed(
     n_reports: int,
     limits: Limits,
 ) -> Floats:
-    """Follow the central path while the decoder follows the mechanism.
+    """Follow the central path, and update the decoder to the mechanism after every step.
 
-    `expand` returns the linear cost, of shape (b, a), that touches minus the information at a
-    mechanism; `scale` is the largest possible information. Shapes: `distribution` (a,). Returns (b,
-    a): a private mechanism.
+    `expand` returns the linear cost, of shape (b, a), that is tangent to the negative information
+    at a mechanism; `scale` is the largest possible information. Shapes: `distribution` (a,).
+    Returns (b, a): a private mechanism.
     """
     n_cells = requirements.n_cells
     n_reports = min(n_reports, max(n_cells, 2), max(MOST_IN_HESSIANS // n_cells**2, 2))

@@ -106,7 +106,7 @@ class Master(ABC):
         return used(weights)
 
     def mechanism(self, weights: Floats, seconds: float | None = None) -> Floats:
-        """Convert a mixture to a mechanism, of few rows if time permits.
+        """Convert a mixture to a mechanism, with few rows if time permits.
 
         Shapes: `weights` (m,); returns (b, a).
         """
@@ -163,7 +163,7 @@ class Criterion(ABC):
 
     @abstractmethod
     def bound(self, joint: JointDistribution, requirements: Requirements) -> ObjectiveBound:
-        """Bound the published quantity over all mechanisms that satisfy requirements."""
+        """Bound the published quantity over all mechanisms that satisfy the requirements."""
 
     @abstractmethod
     def bound_at(self, distribution: Floats, value: float) -> float:

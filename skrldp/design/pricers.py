@@ -30,7 +30,7 @@ _LEVELS, _LITTLE_GAIN = (2, 4), 0.02
 
 
 class Pricer(ABC):
-    """A method by which rows ascend in the price of a master.
+    """A method that improves rows by increasing their price in a master.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Thresholds(Pricer):
         return rows / rows.sum(axis=1, keepdims=True)
 
 
-# --- Rows to begin with ---------------------------------------------------------------------------
+# --- Initial rows ---------------------------------------------------------------------------------
 
 
 def set_indicators(requirements: Requirements) -> Floats:

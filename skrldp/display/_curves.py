@@ -65,7 +65,7 @@ _OF_TABLES = (
 
 
 def levels_of(name: str, values: Any) -> list[Any]:
-    """Return the values for which sanitizers are compared, sorted.
+    """Return the sorted parameter values at which sanitizers are compared.
 
     Raises ValueError if there are none, or one is not a positive number.
     """

@@ -348,7 +348,7 @@ def _grr(like: Mechanism, eps: float) -> Mechanism:
 
 
 def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
-    """Randomised response with the sanitizers' ε, unless present, and true records."""
+    """Raw records, and GRR at every ε of the sanitizers that has none yet."""
     eps_of_grr = {s.eps for s in sanitizers if isinstance(s, GRRSanitizer)}
     missing = sorted({float(s.eps) for s in sanitizers} - eps_of_grr)
     added = {f"GRR, ε = {in_digits(eps)} (plain LDP)": _grr(like, eps) for eps in missing}

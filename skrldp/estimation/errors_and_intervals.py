@@ -194,7 +194,7 @@ class Statistic(ABC):
 
     @abstractmethod
     def extremes(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Smallest and largest residual weight of a report, at quantities minus the lowest."""
+        """Smallest and largest residual weight of a report, at θ less the lowest value."""
 
     @abstractmethod
     def moments(self, sample: Sample) -> Moments:

@@ -62,9 +62,9 @@ class FrequencyEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         sanitizer in :class:`~sklearn.frozen.FrozenEstimator`, because scikit-learn's ``clone``
         would also unfit the sanitizer.
     method : {"unbiased", "em"}, default="unbiased"
-        Method for point estimates. "unbiased": unbiased estimates, with the shares of a table moved
-        to the closest distribution. "em": estimates of the most likely distribution of all cells.
-        Errors and intervals are the same for both.
+        Method for point estimates. "unbiased": unbiased estimates, except that the shares of a
+        table are moved to the closest distribution. "em": estimates of the most likely distribution
+        of all cells. Errors and intervals are the same for both.
     public : JointDistribution, optional
         The distribution for which the weights have the smallest variance, and with which the
         respondents' population is compared; by default, the distribution that the mechanism or its

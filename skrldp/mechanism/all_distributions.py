@@ -74,7 +74,7 @@ def _greatest(largest: NDArray[Any], smallest: NDArray[Any]) -> float:
 
 
 def _log_ratio(upper: NDArray[Any], lower: NDArray[Any]) -> float:
-    """Bound the largest log-ratio; 0 / 0 is 1, for reports that are never sent."""
+    """Bound the largest log-ratio; 0 / 0, for reports that are never sent, counts as 1."""
     differ = upper > lower
     if not differ.any():
         return 0.0

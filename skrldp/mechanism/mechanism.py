@@ -76,7 +76,7 @@ class Mechanism:
         depend on it. None if unknown.
     numbers : tuple or None
         For each column, the :class:`~skrldp.Bins` or :class:`~skrldp.Knots` that convert its
-        numbers to categories, or None. None if all columns have None.
+        numbers to categories, or None. None if no column has any.
 
     Raises
     ------

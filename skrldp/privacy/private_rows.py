@@ -136,7 +136,7 @@ class Layout:
 # Maximum rows times pairs of secrets whose bounds are in memory: 2 megabytes for each array.
 _PAIRS = 1 << 20
 
-# Initial number of pairs of each row that are examined closely in the search for the worst.
+# Initial number of pairs of each row that are examined closely in the search for the worst pair.
 _FIRST_PAIRS = 2
 
 _EVERYTHING = RenyiSet(1.0, np.inf)

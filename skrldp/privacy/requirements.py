@@ -173,7 +173,7 @@ class Requirements:
         return last if is_limit else None
 
     def over(self, kind: str = "exact", same_secret: bool = False) -> "Requirements":
-        """List the requirements over regions of a kind, without those that follow from others."""
+        """List the requirements over regions of this kind, without those implied by others."""
         first, *rest = self
         items = [first.over(kind, same_secret), *(item.over(kind) for item in rest)]
         if self.for_all is not None and not same_secret:

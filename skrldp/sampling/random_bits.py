@@ -252,9 +252,9 @@ def whole_numbers(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.uint64]]:
     """Find the strings that are integers from -2**63 to 2**64 - 1, as Python would write them.
 
-    Shapes: `octets` (m,), with a byte after the last text; `starts` and `lengths` (n,); returns
-    `negative` (k,). Returns `rows` (k,): the texts that are numbers: "7" is, but "007", "+7", "-0"
-    and "7.0" are not; `values` (k,): the numbers modulo 2**64.
+    Shapes: `octets` (m,), with a byte after the last string; `starts` and `lengths` (n,); returns
+    `negative` (k,). Returns `rows` (k,): the strings that are numbers ("7" is one, but "007", "+7",
+    "-0" and "7.0" are not); `values` (k,): the numbers modulo 2**64.
     """
     # Most strings that are not numbers begin with a letter.
     rows = np.flatnonzero(octets.take(starts) - np.uint8(_MINUS) <= _NINE - _MINUS)  # wraps

@@ -29,7 +29,7 @@ def as_block_sanitizer(candidate: Any) -> Any:
 
 
 def _last_of(candidate: Any, kind: type) -> Any:
-    """Return the last step of pipelines, if it is of a kind and fitted."""
+    """Unwrap frozen estimators and pipelines; return the last step, or None if of another type."""
     while True:
         if isinstance(candidate, FrozenEstimator):
             candidate = candidate.estimator

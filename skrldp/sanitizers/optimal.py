@@ -137,7 +137,7 @@ class ObservingSanitizer(OptimalSanitizer):
     The promise: a report changes the odds of any two secrets by a factor of at most exp(eps),
     for every true distribution in the uncertainty set. There is no guarantee for U beyond what it
     reveals about S. The solver is not trusted: its result is repaired, rounded to the integers that
-    are sampled and proved private; otherwise nothing is released.
+    are sampled, and released only if it is proved private.
 
     Further reports: the guarantee is for **one report about each person**, seen by an observer who
     knows nothing else about them. `eps_worst_case` bounds what further reports add, and what a

@@ -289,7 +289,7 @@ _STOPPED = {
 
 
 def explain_limit(solution: Solution) -> str:
-    """State at which limit a design stopped; empty if no gain was left.
+    """State at which limit a design stopped; empty if no optimality gap was left.
 
     Returns str: sentences, without the initial capital letter.
     """
@@ -304,7 +304,7 @@ def explain_limit(solution: Solution) -> str:
 
 
 def warn_of_limits(solution: Solution) -> None:
-    """Warn if a design stopped at one of its limits with some gain left."""
+    """Warn if a design stopped at one of its limits with an optimality gap left."""
     if explanation := explain_limit(solution):
         _warn(explanation, ConvergenceWarning)
 

@@ -59,7 +59,7 @@ def _digest(covariance: Floats | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Bounds of the conditionals of each secret, of which a share is unrestricted."""
+    """Bounds on each secret's conditional, except for an unrestricted share of its mass."""
 
     lower: Floats  # (a1, a2)
     upper: Floats  # (a1, a2)
@@ -201,7 +201,7 @@ class FittedSet(ABC):
 
     @abstractmethod
     def ball_beside(self) -> tuple[dict[str, Any], float]:
-        """Parameters of the corresponding RenyiBall, and the addition to its radius."""
+        """Parameters of the corresponding RenyiBall, and the amount to add to its radius."""
 
     @abstractmethod
     def missed_share(self, joint: JointDistribution, weights: Floats, tables: int) -> float:

@@ -358,7 +358,7 @@ class LikelihoodRatioSet(BaseEstimator):
 
 
 def _budgets(joint: JointDistribution, beta: float, rule: Rule) -> tuple[float, float, int | None]:
-    """Return the budgets, and the number of values if it exceeds the listed ones."""
+    """Return the budgets, and the number of values if it exceeds the number listed."""
     records, listed = joint.counts.sum(axis=1), joint.counts.shape[1]
     n_values_max = joint.most_values
     if rule == "asymptotic":

@@ -102,7 +102,7 @@ def asymptotic_values(joint: JointDistribution) -> int:
 
 
 def more_values(joint: JointDistribution) -> int | None:
-    """Return the maximum number of values of U; None if there are no more than listed.
+    """Return the maximum number of values of U; None if it does not exceed the number listed.
 
     A set with given budgets keeps this number, so that a set by a rule can be made from it.
     """

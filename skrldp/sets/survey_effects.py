@@ -121,7 +121,7 @@ def _covariance(joint: JointDistribution) -> Floats:
 
 
 def _apart(covariance: Floats, shares: Floats, totals: Floats) -> Floats:
-    """Covariance of shares within groups, linearised: (t_u - p_u sum t) / T of each group.
+    """Covariance of shares within groups, linearised as (t_u - p_u sum t) / T in each group.
 
     Shapes: `covariance` (g k, g k); `shares` (g, k); `totals` (g,); returns (g, k, g, k).
     """

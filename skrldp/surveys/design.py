@@ -163,7 +163,7 @@ def _codes_of_one(role: str, name: Any, column: Callable[[Any], Any]) -> Indices
     return codes.astype(np.intp)
 
 
-# --- Records without an answer, left out: others like them stand for them -------------------------
+# --- Dropping records with missing answers, and reweighting similar ones to represent them --------
 
 
 def complete_records(
@@ -316,11 +316,11 @@ class SurveyDesign:
     Taylor linearisation or from replicate weights, and corrects the likelihood-ratio statistics by
     Rao and Scott's second order.
 
-    ``LikelihoodRatioSet(radius="finite-sample")`` keeps a part of the records, each with a
-    probability in proportion to its weight, and of each cluster one at most. If records (or
-    clusters) were drawn independently, with probabilities inverse to their weights, this part is an
-    independent sample of the population, and the set holds for any number of records (Theorem 39).
-    From strata, whose sizes were fixed, it keeps as many records as a sample of the population
+    ``LikelihoodRatioSet(radius="finite-sample")`` uses a subsample of the records: each is kept
+    with a probability in proportion to its weight, and at most one per cluster. If records (or
+    clusters) were drawn independently, with probabilities inverse to their weights, this subsample
+    is an independent sample of the population, and the set holds for any number of records (Theorem
+    39). From strata, whose sizes were fixed, as many records are kept as a sample of the population
     would have.
 
     References

@@ -425,7 +425,7 @@ def _coins(content: NDArray[np.bytes_] | list[bytes]) -> tuple[Floats, Indices]:
 
 
 def _one_of_each(records: SurveyRecords, coins: Floats, order: Indices) -> NDArray[np.bool_]:
-    """Keep one record of selected clusters, using the random number of each cluster's first record.
+    """Keep one record per selected cluster, using the random number of the cluster's first record.
 
     One uniform number decides both: given that it is below ``mass / max_weight``, it is uniform up
     to that value and selects the record.
@@ -434,7 +434,7 @@ def _one_of_each(records: SurveyRecords, coins: Floats, order: Indices) -> NDArr
     sequence = order[np.argsort(records.clusters[order], kind="stable")]
     cluster = records.clusters[sequence]
     first = np.flatnonzero(np.r_[True, cluster[1:] != cluster[:-1]])
-    # A point on the cumulative weights of each cluster.
+    # For each cluster, a point on its cumulative weights.
     point = coins[sequence[first]] * records.max_weights[records.strata[sequence[first]]]
     ends = np.cumsum(records.weights[sequence])
     starts = np.r_[0.0, ends[:-1]]

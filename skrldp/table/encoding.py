@@ -256,7 +256,7 @@ def _given_alphabet(alphabet: Any, name: Any) -> Given:
     return (*(v for v in values if v is not None), *(v for v in values if v is None))
 
 
-# --- Unknown categories and combinations of them are refused: what the messages say ---------------
+# --- Messages that reject unknown categories and combinations of categories -----------------------
 
 
 OTHERWISE = "handle_unknown='infrequent_if_exist' in `fit`"

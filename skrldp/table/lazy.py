@@ -251,9 +251,9 @@ def distinct_rows_of(
 ) -> list[Table]:
     """Fetch the distinct rows of several subsets of columns, and how often each occurs.
 
-    The rows are in the library of the engine's results. A single query serves all subsets. Raises
-    TypeError if values of a column cannot be categories, ValueError if the frame is empty or has
-    more than `limit` distinct rows, RuntimeError if the engine fails.
+    The rows are in the library in which the engine returns its results. A single query serves all
+    subsets. Raises TypeError if values of a column cannot be categories, ValueError if the frame is
+    empty or has more than `limit` distinct rows, RuntimeError if the engine fails.
     """
     lazy = LazyTable.of(frame)
     tables = lazy.rows_of(subsets, limit + 1)

@@ -348,7 +348,7 @@ def read_table(X: Any) -> Table:
     """
     if isinstance(X, Table):
         return X
-    lazy = lazy_frame(X)  # first, because some have every attribute
+    lazy = lazy_frame(X)  # checked first, because some lazy frames seem to have every attribute
     if lazy is not None:
         call = _CALLS.get(str(lazy.implementation.value), ".collect()")
         raise TypeError(
