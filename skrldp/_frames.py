@@ -17,9 +17,9 @@ def refuse_index(frame: Any, columns: Container[Any]) -> None:
     raw = [repr(name) for name in names if name is not None and name in columns]
     if raw:
         raise ValueError(
-            f"the index is the column {', '.join(raw)}, which the mechanism reports, so it must "
-            "not leave unchanged beside the report. Give the records a different index, for "
-            "example with frame.reset_index(). Nothing was reported."
+            f"the index contains {', '.join(raw)}, which the mechanism reports, so the output "
+            "would keep its values beside the reports. Use a different index, for example "
+            "frame.reset_index(). Nothing was reported."
         )
 
 
@@ -83,5 +83,5 @@ def refuse_without_plugin(frame: Any) -> None:
         plugin = _PLUGINS[library]
         raise TypeError(
             f"narwhals does not read this frame of {library} without the package {plugin!r}: "
-            f"pip install {plugin}, or narwhals 2.29, which does without it."
+            f"pip install {plugin}, or narwhals 2.29, which does not need it."
         )

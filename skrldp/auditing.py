@@ -434,7 +434,7 @@ def _of_function(
         if isinstance(function, type):
             remedy = f": write {name}().fit(X)"
         elif hasattr(function, "transform"):
-            remedy = ": audit its transform, or the sanitizers of its blocks, sanitizers_"
+            remedy = ": audit its transform, or each block's sanitizer in sanitizers_"
         raise TypeError(f"Expected a fitted sanitizer or a function, got {name}{remedy}.")
     if not isinstance(joint, JointDistribution):
         raise ValueError(
@@ -745,7 +745,7 @@ def _check_answer(box: _BlackBox, records: Any, reports: Integers, value: Any) -
     if len(box.symbols) * len(np.unique(cells)) > _ENTRIES:
         return 1.0, ""
     p_value, _ = _check_mechanism(box, np.unique(cells), cells, reports)
-    return p_value, "its reports do not follow the mechanism, and may tell other columns"
+    return p_value, "its reports do not follow the mechanism, and may reveal other columns"
 
 
 def _no_draws(name: Any, knots: Any, n: int) -> Any:

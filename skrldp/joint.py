@@ -301,8 +301,8 @@ def as_counts(
     if hasattr(rows, "equals") and hasattr(index, "equals") and not rows.equals(index):
         raise ValueError(
             "sample_weight has a different index than X, so it is ambiguous which row a "
-            "weight belongs to. Give sample_weight.loc[X.index] if the labels identify "
-            "rows, and sample_weight.to_numpy() if the order does."
+            "weight belongs to. Pass sample_weight.loc[X.index] if the labels identify "
+            "rows, or sample_weight.to_numpy() if the order does."
         )
     refuse_masked(sample_weight, "sample_weight")
     if hasattr(getattr(sample_weight, "type", None), "index_type"):

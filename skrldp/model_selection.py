@@ -192,7 +192,7 @@ def _eps_of(candidates: list[dict[str, Any]], param: str | None) -> NDArray[np.f
         if not names:
             searched = ", ".join(sorted({name for candidate in candidates for name in candidate}))
             raise ValueError(
-                "the search has no parameter that is called eps or ends in __eps, only: "
+                "the search has no parameter named eps or ending in __eps, only: "
                 f"{searched}. Put eps in the grid, or name it with smallest_eps(param=...)."
             )
         (param,) = names

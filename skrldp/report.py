@@ -583,7 +583,7 @@ def _warnings_of_errors(report: PrivacyReport) -> list[str]:
         elif not errors["not_determined"] and errors["worst"] > _USELESS:
             texts.append(
                 f"{N_REPORTS:,} reports contain almost no information about the share of some "
-                f"category of {name}: the standard error of an unbiased one is "
+                f"category of {name}: the standard error of an unbiased estimate is "
                 f"{in_digits(errors['worst'], 2)}. smallest_n returns the number of reports needed."
             )
     return texts

@@ -91,7 +91,7 @@ def test_which_parameter_is_eps():
     assert smallest_eps(param="b__eps")(found) == 1
     with pytest.raises(ValueError, match="may be eps: a__eps, b__eps"):
         smallest_eps()(found)
-    with pytest.raises(ValueError, match=r"no parameter that is called eps.*only: steps"):
+    with pytest.raises(ValueError, match=r"no parameter named eps.*only: steps"):
         smallest_eps()(results([1], [1.0], param="steps"))
     with pytest.raises(ValueError, match=r"candidate 1 \(\{'C': 3\}\) does not set eps"):
         smallest_eps()(found | {"params": [{"eps": 1}, {"C": 3}]})

@@ -65,9 +65,9 @@ def check_columns(needed: Sequence[str], names: Sequence[Any]) -> None:
         count = list(names).count(name)
         if count != 1:
             raise ValueError(
-                f"batches need one column {brief(repr(name))}, but have "
-                f"{'none' if count == 0 else count}: they have {listed(names)}. Nothing was "
-                "reported."
+                f"batches must have exactly one column {brief(repr(name))}, but have "
+                f"{'none' if count == 0 else count}: their columns are {listed(names)}. Nothing "
+                "was reported."
             )
 
 

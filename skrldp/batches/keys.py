@@ -116,7 +116,7 @@ class KeyVariable:
         if inside:  # in hexadecimal or base32
             raise ValueError(_NO_KEY.format(takes=takes))
         if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", self.name):
-            raise ValueError(f"{takes}: letters, digits and underscores, no digit first.")
+            raise ValueError(f"{takes}: letters, digits and underscores, not a digit first.")
 
     def read(self) -> bytes:
         """Read the key.

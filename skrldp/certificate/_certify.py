@@ -124,8 +124,8 @@ class Certificate(ReadOnly):
         """
         if self._subject is None:
             raise ValueError(
-                "a witness is for the mechanism of a fitted sanitizer, or for certify(mechanism, "
-                "set, joint) with a Mechanism whose claims are about this set."
+                "only certificates of fitted sanitizers have a witness, and those of "
+                "certify(mechanism, set, joint) with a Mechanism whose claims are about this set."
             )
         several = self.eps if self.reports > 1 else None
         return witness_of(*self._subject, several, self.reports)

@@ -106,9 +106,9 @@ def _count(sizes: tuple[int, ...], path: str, columns: Sequence[str], counts: st
             if (entries >= size).any():
                 row = first + int(np.argmax(entries >= size))
                 raise CommandError(
-                    f"{path}: row {row:,} (counted from 0) has a number in column {column!r} that "
-                    f"is not a {column} of the mechanism, from 0 to {size - 1}. These are not "
-                    "reports, or reports of a different mechanism."
+                    f"{path}: row {row:,} (counted from 0) of column {column!r} must be a {column} "
+                    f"of the mechanism, from 0 to {size - 1}. These are not reports, or they are "
+                    "from a different mechanism."
                 )
         np.add.at(totals, tuple(numbers), weights)
     tell("estimating")

@@ -240,8 +240,8 @@ class Ledger:
         claims, key_check = reporter.mechanism.claims, reporter.ledger_key_check
         if self.key_check not in (None, key_check):
             raise CommandError(
-                f"{self._path} contains reports under a different key, so it would recognise "
-                f"nobody. Report with the key whose digits are {self.key_check}."
+                f"{self._path} contains reports under a different key, so nobody would be "
+                f"recognised. Report with the key whose check digits are {self.key_check}."
             )
         self._reporter, self._n_rows, self._n_left_out = reporter, 0, 0
         self._digests = digests_of_ledger(reporter, _DOMAIN)

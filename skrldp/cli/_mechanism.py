@@ -76,9 +76,9 @@ def reader_of(mechanism: Mechanism | Manifest, observe: str | None = None) -> Re
     named = columns_of(mechanism)
     if not all(isinstance(name, str) for name, _ in named):
         raise CommandError(
-            f"the mechanism's columns have the numbers {[n for n, _ in named]} in place of names, "
-            "because it was designed from an array. Design it from a table with column names, by "
-            "which the command line finds columns."
+            f"the mechanism's columns are numbered {[n for n, _ in named]}, not named, because it "
+            "was designed from an array. Design it from a table with column names, because the "
+            "command line finds columns by their names."
         )
     if isinstance(mechanism, Manifest):
         return BlockReader(mechanism)

@@ -238,6 +238,6 @@ def _refuse_same(numbers: list[Any], id: str | None, path: str) -> None:
         first, second = order[position : position + 2]
         raise CommandError(
             f"{path}: rows {first:,} and {second:,} (counted from 0) have the same id in column "
-            f"{id!r}, and there may be more. A report is about one record of each id: keep one row "
-            "for each."
+            f"{id!r}, and there may be more such rows. Keep one row for each id, because a report "
+            "is about a single record."
         )

@@ -175,7 +175,7 @@ def _files_of(path: str) -> list[str]:
             "names are not read."
         )
     if not files:
-        raise CommandError(f"{path} is a folder without files of a table.")
+        raise CommandError(f"{path} contains no table files: pass a file, or another folder.")
     return files
 
 

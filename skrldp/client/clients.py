@@ -188,7 +188,7 @@ def octets_of(person: Any) -> bytes:
     """
     if isinstance(person, bytes | str) and not person:
         raise ValueError(
-            "an id is empty, perhaps because it is missing. Give each person a unique id."
+            "an id is empty, perhaps because it is missing. Assign each person a unique id."
         )
     if isinstance(person, np.bytes_):  # otherwise a person could report under two ids
         raise ValueError(

@@ -164,8 +164,8 @@ def _summaries(manifest: Manifest, joints: Any) -> list[PublicSummary]:
     tables = list(joints) if isinstance(joints, list | tuple) else []
     if len(tables) != len(mechanisms) or not all(isinstance(j, JointDistribution) for j in tables):
         raise ValueError(
-            f"distribution must be a list of {len(mechanisms):,} JointDistribution, one for each "
-            "block; None takes the public ones of the manifest."
+            f"distribution must be a list of {len(mechanisms):,} JointDistributions, one for "
+            "each block, or None for the public ones of the manifest."
         )
     blocks = zip(tables, mechanisms, strict=True)
     return [summary_for("the distribution of a block", *block) for block in blocks]

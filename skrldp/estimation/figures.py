@@ -355,7 +355,7 @@ class Estimates(ReadOnly):
 
     def _refuse_quantiles(self, kind: str) -> None:
         if self._n_quantiles:
-            raise ValueError(f"{self.what}: quantiles have no {kind}. Take shares or a mean.")
+            raise ValueError(f"{self.what}: quantiles have no {kind}. Use shares or a mean.")
 
     def _of_two(self, first: Any, second: Any, sign: str) -> "Estimates":
         numbers = contrast_of({first: 1.0, second: -1.0}, self.groups)

@@ -198,9 +198,9 @@ def _numbers_or_values(table: Table, source: Source) -> str:
         value = column.categories[row]
         if value in range(len(rows)) and value != symbol:
             raise ValueError(
-                f"the reports could be read as any of ['symbol', 'cells'], because {value!r} is "
-                f"the value of report {symbol} and the number of a different one. Pass "
-                "encode='symbol' or encode='cells'."
+                f"the reports could be read as symbols or as cells, because {value!r} is the value "
+                f"of report {symbol} and the number of a different report. Pass encode='symbol' or "
+                "encode='cells'."
             )
     _, unknown = encode_column(table, 0, column)
     return "symbol" if unknown and all(isinstance(v, Real) for v in unknown) else "cells"
@@ -333,8 +333,8 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
     size = shape[0] * n_kinds
     if size > MOST_CELLS:
         raise ValueError(
-            f"there are {size:,} different reports (of all groups), and the covariance of weighted "
-            f"shares is for at most {MOST_CELLS:,}: use a mechanism for fewer columns."
+            f"there are {size:,} different reports (of all groups), but the covariance of weighted "
+            f"shares supports at most {MOST_CELLS:,}: use a mechanism for fewer columns."
         )
     records = survey.read(reports.read)
     totals = SurveyTotals.of(records, symbols, size)

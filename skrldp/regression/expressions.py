@@ -181,7 +181,7 @@ def _parse(tokens: Sequence[tuple[str, str]]) -> Call:
 def _check_function(name: str) -> None:
     if name in _OF_COLUMNS:
         raise FormulaError(
-            f"{name}() needs the records of a table, and here are estimated probabilities: use "
+            f"{name}() needs the records of a table, but only their distribution is estimated: use "
             "functions of single records, such as log(x) or maximum(x - 40, 0)"
         )
     if name not in _FUNCTIONS and name not in _CODING:

@@ -199,8 +199,9 @@ def _refuse_knots(
             for column in terms.columns([name]):
                 if isinstance(numbers.get(column), Knots) and not is_response:
                     raise ValueError(
-                        f"column {column!r} has Knots: its rounded numbers flatten slopes and bias "
-                        "functions of it, so it can only be the response of ols. Design with Bins."
+                        f"column {column!r} has Knots: rounding flattens slopes and biases "
+                        "functions of the column, so it can only be the response of ols. "
+                        "Design with Bins."
                     )
 
 

@@ -306,7 +306,7 @@ class RegressionResults(ReadOnly):
             )
         if np.linalg.matrix_rank(functions) < len(functions):
             raise ValueError(
-                "r_matrix must have rows that do not follow from one another, and none of zeros."
+                "r_matrix must have linearly independent rows, none of zeros: drop redundant rows."
             )
         values, spread = functions @ self.params.to_numpy(), self._covariance.to_numpy()
         statistic = values @ np.linalg.solve(functions @ spread @ functions.T, values)

@@ -120,7 +120,7 @@ def check_counts(total: int, n_rows: int, n_distinct: int) -> None:
     if repeated and total > _RECORDS_PER_ROW * n_rows:
         raise ValueError(
             f"sample_weight sums to {total:,} for {n_rows:,} rows, {repeated:,} of which duplicate "
-            "others, but must be counts of records. Give survey weights as a column: "
+            "others, but must be counts of records. Pass survey weights as a column: "
             "survey=SurveyDesign(weights=...)."
         )
 
@@ -166,7 +166,7 @@ def _warn_of_names(sanitizer: Any, names: Sequence[Any]) -> None:
 
 
 # Remedy for weights that are not counts.
-WEIGHTED = "give sanitizers survey=SurveyDesign(weights=...), with a column of them"
+WEIGHTED = "name their column in the sanitizer's survey=SurveyDesign(weights=...)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,8 +269,8 @@ def _refuse_shared_columns(sanitizer: Any) -> None:
         if twice := [name for name in names if name in sanitizer.survey.columns]:
             raise ValueError(
                 f"columns {twice} are named in both {parameter}= and survey=. A column of the "
-                "design is neither S nor U: if its values are also part of the record, give the "
-                "design a copy under a different name."
+                "design is neither S nor U: if its values are also part of the record, add a "
+                "copy under a different name for the design."
             )
 
 

@@ -27,7 +27,7 @@ from skrldp.surveys.records import MOST_CELLS
 
 NOT_INDEPENDENT = (
     "radius='finite-sample' needs independent records, but these come from a survey. Use "
-    "survey=SurveyDesign(max_weight=...) in a sanitizer, which keeps an independent part of them, "
+    "survey=SurveyDesign(max_weight=...) in a sanitizer, which draws an independent subsample, "
     "or LikelihoodRatioSet(radius='asymptotic'), which accounts for the design."
 )
 
@@ -114,7 +114,7 @@ def _covariance(joint: JointDistribution) -> Floats:
     assert joint.survey is not None
     if joint.survey.covariance is None:
         raise ValueError(
-            f"a survey's confidence set is for at most {MOST_CELLS:,} cells, and the table has "
+            f"a survey's confidence set supports at most {MOST_CELLS:,} cells, but the table has "
             f"{joint.counts.size:,}. Use fewer columns, or fewer categories."
         )
     return joint.survey.covariance

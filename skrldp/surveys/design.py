@@ -181,8 +181,8 @@ def complete_records(
 
     if design.weights is None:
         raise ValueError(
-            "records that represent others need weights: add a column of ones, and name it in "
-            "SurveyDesign(weights=...)."
+            "complete records need weights, which are raised so that they also represent the "
+            "dropped records: add a column of ones, and name it in SurveyDesign(weights=...)."
         )
     design_columns = resolve_columns(sample, list(design.columns), "survey")
     rest = [index for index in range(len(column_names(sample))) if index not in design_columns]
@@ -215,8 +215,7 @@ def complete_records(
     return take_rows(with_values(sample, raised), is_complete)
 
 
-# --- Reading of a sample's design from the package svy, which need not be installed
-# --------------------------
+# --- Designs of samples of the package svy, which need not be installed ---------------------------
 
 
 _SINGLETONS = {None: "error", "center": "center", "skip": "certainty"}

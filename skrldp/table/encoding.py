@@ -307,8 +307,7 @@ def _rows(n: int) -> str:
     return "1 row that is" if n == 1 else f"{n:,} rows that are"
 
 
-# --- Learned values with this many records that a confidence level can allow for the learning
-# -------
+# --- Numbers of records from which a confidence level can allow for learned values ----------------
 
 
 _SHOWN = 3  # maximum number of rare values to name

@@ -284,7 +284,7 @@ CASES = {
     "no reports": (nothing, ("estimate", "mechanism.json", "records.csv"), "lacks the column"),
     "other reports": (
         lambda ready: (ready / "r.csv").write_text("report\n0\n77777\n"),
-        ("estimate", "mechanism.json", "r.csv"), "row 1 (counted from 0) has a number in column",
+        ("estimate", "mechanism.json", "r.csv"), "row 1 (counted from 0) of column",
     ),
     "groups of nothing": (
         nothing, ("estimate", "mechanism.json", "key.csv", "--by", "zip"), "--by requires --of"

@@ -255,7 +255,7 @@ def test_settings_stay(call, bounded):
         ((*one, "--max-reports", "1"), "made: 1 is too few. Omit it."),
         ((*one, "--max-reports", "1", "--raise-max-reports"), "is too few. Omit it."),
         ((*one, "--max-reports", "3"), "and 3 would let 3 reports about a person leak eps<="),
-        ((*one[:3], *rotated), f"Report with the key whose digits are {key_check(KEY)}"),
+        ((*one[:3], *rotated), f"Report with the key whose check digits are {key_check(KEY)}"),
         ((one[0], "c.json", *one[2:]), 'counts reports about ["ill"], but this mechanism prot'),
         (
             (one[0], "d.json", *one[2:]),

@@ -294,7 +294,7 @@ def test_regressions_take_knots_as_a_linear_response_alone():
         (regression.ols, "log(hours + 1) ~ ill"),
         (regression.poisson, "hours ~ ill"),
     ):
-        with pytest.raises(ValueError, match="'hours' has Knots: its rounded numbers flatten"):
+        with pytest.raises(ValueError, match="'hours' has Knots: rounding flattens slopes"):
             fit(formula, found)
 
 
