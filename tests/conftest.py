@@ -4,7 +4,6 @@ import gc
 import itertools
 import json
 import os
-import pickle
 import runpy
 import sys
 import time
@@ -38,7 +37,6 @@ REFERENCE = json.loads((ROOT / "tests" / "reference_cases.json").read_text("utf-
 # Entropy Examples 1-5: 100 public records over two secrets and two values.
 EXAMPLE = np.array([[7, 10], [26, 57]])
 EXAMPLE_DISTRIBUTION = np.array([[0.1, 0.1], [0.2, 0.6]])  # P* of Entropy (10)
-EXAMPLE_RADIUS = float(np.log(1.0 + 7.814727903251179 / 100.0))  # chi2(3) quantile at 0.95
 
 ADULT_COLUMNS = [
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status"),
@@ -73,26 +71,6 @@ def pairwise(*choices):
 def few_iterations(number=2):
     """Let designs end after a few iterations, to save time, because they are private anyway."""
     return mock.patch("skrldp.design.engine._MOST_ITERATIONS", number)
-
-
-DESIGNS = {}
-
-
-@pytest.fixture
-def designs_once(monkeypatch):
-    """Solve equal design problems once, for tests that are not about the search."""
-    from skrldp.design import engine
-    from skrldp.sanitizers import optimal
-
-    def solve(problem, requirements, **options):
-        if options["verbose"] or not isinstance(problem, optimal.CriterionProblem):
-            return engine.solve(problem, requirements, **options)
-        key = pickle.dumps((problem, requirements, options, engine._MOST_ITERATIONS))
-        if key not in DESIGNS:
-            DESIGNS[key] = engine.solve(problem, requirements, **options)
-        return DESIGNS[key]
-
-    monkeypatch.setattr(optimal, "solve", solve)
 
 
 @contextmanager

@@ -146,25 +146,6 @@ def test_time_that_runs_out(monkeypatch):
         assert value == x.sum() == 2.0
 
 
-def test_sparse_rows_of_all_kinds():
-    """Empty ones, zeros that are written out, too few columns, and indices of any type."""
-    cost = np.array([1.0, 2.0, 3.0])
-    narrow = csr_array([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])  # a column less than the program
-    entries = np.array([0.0, 0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])
-    explicit = csr_array(entries, shape=(2, 3))
-    for index in (np.int32, np.int64):
-        program = LinearProgram(cost, 4.0)
-        for rows in (narrow.copy(), explicit.copy()):
-            rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
-            program.add_rows(rows, -np.inf, 1.0)
-        program.add_rows(csr_array((0, 3)), -np.inf, 1.0)
-        assert program.n_rows == 5
-        x, duals, value = program.solve()
-        np.testing.assert_allclose(x, [1.0, 0.5, 1.0])
-        np.testing.assert_allclose(duals, [1.0, 0.0, 1.0, 0.0, 3.0])
-        assert value == pytest.approx(5.0)
-
-
 def test_a_program_that_presolve_calls_infeasible():
     """Presolve of HiGHS 1.16 does, at a range as wide as the tolerance; any x fits some c5, c6."""
     p, most = np.array([4.0, 7.0, 2.0]) / 13.0, 1.0 + 1e-9

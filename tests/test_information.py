@@ -13,7 +13,6 @@ from skrldp.information import (
     information_by_secret,
     mutual_information,
     row_information,
-    row_information_gradient,
 )
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements, repair
@@ -58,38 +57,6 @@ def test_mutual_information_is_its_definition(seed):
     split = entropy(joint.sum(axis=1)) + entropy(distribution) - entropy(joint)
     assert mutual_information(matrix, distribution) == pytest.approx(split, abs=1e-12)
     assert -1e-15 <= mutual_information(matrix, distribution) <= entropy(distribution) + 1e-12
-
-
-def test_known_values():
-    distribution = np.array([0.1, 0.2, 0.7])
-    assert mutual_information(np.eye(3), distribution) == pytest.approx(entropy(distribution))
-    assert mutual_information(np.full((4, 3), 0.25), distribution) == 0.0
-    assert entropy(np.full(8, 1 / 8)) == pytest.approx(np.log(8))
-    assert entropy(np.array([1.0, 0.0])) == 0.0
-    response = np.array([[0.75, 0.25], [0.25, 0.75]])  # binary symmetric channel
-    expected = np.log(2) + 0.75 * np.log(0.75) + 0.25 * np.log(0.25)
-    assert mutual_information(response, np.array([0.5, 0.5])) == pytest.approx(expected)
-
-
-@given(SEEDS)
-def test_gradient_by_differences(seed):
-    matrix, distribution = draw(seed, zeros=False)
-    matrix = 0.05 + 0.9 * matrix
-    gradient = row_information_gradient(matrix, distribution)
-    step = 1e-6
-    for x in range(6):
-        ahead, behind = matrix.copy(), matrix.copy()
-        ahead[:, x] += step
-        behind[:, x] -= step
-        slope = (row_information(ahead, distribution) - row_information(behind, distribution)) / (
-            2 * step
-        )
-        np.testing.assert_allclose(gradient[:, x], slope, atol=1e-8)
-    # Euler: a function of degree 1 is its gradient times the point
-    rows = row_information(matrix, distribution)
-    np.testing.assert_allclose((gradient * matrix).sum(axis=1), rows, atol=1e-12)
-    together = row_information(matrix[:1] + matrix[1:2], distribution)  # convex
-    assert together[0] <= rows[:2].sum() + 1e-12
 
 
 @given(SEEDS, st.floats(0.01, 4.0), st.sampled_from([0.0, 0.05, np.inf]))
@@ -148,10 +115,3 @@ def test_information_by_secret_obeys_the_chain_rule(seed, a1, a2):
     nothing = information_by_secret(np.full((5, a1 * a2), 0.2), table)[seen]
     assert nothing == pytest.approx(np.zeros(seen.sum()), abs=1e-15)
     assert np.all(told[seen & (np.count_nonzero(table, axis=1) == 1)] == 0.0)
-
-
-def test_information_by_secret_wants_a_row_for_each_secret():
-    with pytest.raises(ValueError, match=r"\(2, 4\) does not fit a distribution of shape \(4,\)"):
-        information_by_secret(np.ones((2, 4)), np.ones(4))
-    with pytest.raises(ValueError, match=r"\(2, 4\) does not fit a distribution of shape \(2, 3\)"):
-        information_by_secret(np.ones((2, 4)), np.ones((2, 3)))

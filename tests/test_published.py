@@ -157,31 +157,6 @@ def test_adult_by_enumeration(adult, row, cdd):
     np.testing.assert_allclose(np.array(values) / joint.entropy, expected, atol=6e-5)
 
 
-# For the public distribution alone: I / H(X).
-AT_PUBLIC = {
-    ("sex", "race", 1.5): 0.627738,
-    ("occupation", "education", 1.5): 0.490134,
-    ("native-country", "relationship", 4.0): 0.848292,
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row", AT_PUBLIC, ids=lambda row: "-".join(map(str, row)))
-def test_adult_at_the_public_distribution(adult, row):
-    """The formula, with its proof, and released without loss."""
-    sensitive, other, eps = row
-    joint = JointDistribution(adult(sensitive, other))
-    promise = Requirements.asked(joint, RenyiSet(2.0, 0.0), eps)
-    found = solve(CriterionProblem(joint), promise.over())
-    assert found.objective / joint.entropy == pytest.approx(AT_PUBLIC[row], abs=2e-6)
-    # Of more than 16 secrets, sets are bounded by a relaxation.
-    assert found.objective <= found.bound <= found.objective * (1.0 + 1e-5)
-    mechanism, certificate = release(found.matrix, promise)
-    assert certificate.holds(eps)
-    value = mechanism.mutual_information(joint.probabilities)
-    assert value == pytest.approx(found.objective, rel=1e-6)
-
-
 @pytest.mark.slow
 def test_adult_on_the_exact_ball(adult):
     """At 0.1 it takes 5 and 20 s, at 1.5 little time."""

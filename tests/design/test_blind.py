@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, excess
+from conftest import EXAMPLE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -16,7 +16,7 @@ from skrldp.design.distance_problem import (
     expected_distance,
 )
 from skrldp.design.engine import solve
-from skrldp.information import mutual_information, row_information
+from skrldp.information import row_information
 from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import REGIONS, RenyiSet
@@ -66,21 +66,6 @@ def test_a_ball_of_joint_distributions_is_a_ball_for_u(alpha, radius):
 
 
 # --- PolyOpt -------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "table"), [("box", 2), ("lower", 1), ("point", 1)])
-def test_vertices_and_columns_agree(kind, table, cdd):
-    joint = JointDistribution(TABLES[table])
-    region = region_of(joint, kind)
-    problem, requirements = CriterionProblem(joint), Requirements.of(region, 0.7)
-    listed, generated = (solve(problem, requirements, solver=name) for name in ("vertices", "auto"))
-    assert generated.objective == pytest.approx(listed.objective, rel=2e-4)
-    assert generated.objective <= listed.objective * (1.0 + 1e-7)
-    assert listed.objective <= generated.bound
-    value = mutual_information(tiled(listed.matrix, joint), joint.probabilities.ravel())
-    assert value == pytest.approx(listed.objective, rel=1e-9)
-    assert excess(region, listed.matrix[:, None], 0.7).max() <= 1e-9
 
 
 @pytest.mark.parametrize(("solver", "eps"), [("vertices", 0.3), ("auto", 2.0)])

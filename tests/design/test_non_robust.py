@@ -87,13 +87,6 @@ def test_the_chain_rule(case):
     assert columns.bound == pytest.approx(found.objective, rel=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [{"observe": "nonsensitive"}, {"eps_worst_case": 2.0}])
-def test_what_else_is_asked_for_is_searched(options):
-    found = best(promise_of(draw(5, (2, 3)), 1.0, **options), time_limit=None)
-    assert found.solver != "coupling"
-
-
 # -- as a bound on other designs ------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ N = [1_000, 100_000]
 
 
 @pytest.fixture(autouse=True)
-def _close(designs_once):
+def _close():
     yield
     plt.close("all")
 

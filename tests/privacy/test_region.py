@@ -135,27 +135,6 @@ def test_a_secret_that_the_budget_could_free_still_pays(alpha):
         assert bound == pytest.approx(convex_solve(q, p, marginal, alpha, radius), abs=3e-6)
 
 
-def test_lower_is_entropy_43():
-    """The greatest of (43) over all (u1, u2), for every pair of secrets, equal ones too."""
-    for seed in range(6):
-        joint = table(seed, zeros=False)
-        region = privacy_region(joint, RenyiSet(2.0, 0.15), region="lower", same_secret=True)
-        low, _ = region.cell_bounds()
-        rows, eps = rows_of(seed, joint), 0.6
-        found = worst_of(region, rows, eps)
-        factor = np.exp(eps)
-        for y, v in enumerate(rows):
-            for s1, s2 in np.ndindex(3, 3):
-                formula = max(
-                    v[s1, u1]
-                    - factor * v[s2, u2]
-                    + low[s1] @ (v[s1] - v[s1, u1])
-                    - factor * low[s2] @ (v[s2] - v[s2, u2])
-                    for u1, u2 in np.ndindex(4, 4)
-                )
-                assert found[y, s1, s2] == pytest.approx(formula, abs=1e-12)
-
-
 def test_the_joint_region_needs_orders_from_a_half():
     with pytest.raises(ValueError, match=r"needs alpha >= 1/2.*product"):
         privacy_region(table(7), RenyiSet(0.499, 0.1), region="joint")

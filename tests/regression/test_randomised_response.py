@@ -11,7 +11,6 @@ regressions from reports find where the model has a parameter for each combinati
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from skrldp import FrequencyEstimator, JointDistribution, Mechanism
 from skrldp.regression import logit
@@ -58,32 +57,3 @@ def test_minarets_by_the_stochastic_lie_detector():
     assert (share["estimate"], share["std_error"]) == pytest.approx((0.870695, 0.041085), abs=2e-6)
     honest = estimator.frequencies_[0, 0] / share["estimate"]
     assert honest == pytest.approx(0.635806, abs=2e-6)
-
-
-def test_a_model_with_all_parameters_is_that_of_maximum_likelihood():
-    """As ``rrreg`` and ``RRlog`` maximise it, with errors from its second derivatives."""
-    # Forced answers about a secret, beside two public columns: 8 reports from 8 cells.
-    truth = np.array([[9, 6, 8, 3], [3, 4, 4, 9]]) / 46
-    columns = [("contact", True), ("married", False), ("female", False)]
-    values = [(married, female) for married in (0, 1) for female in (0, 1)]
-    matrix = np.kron(FORCED, np.eye(4))
-    counts = np.random.default_rng(0).multinomial(2_400, matrix @ truth.ravel())
-    found = logit("contact ~ married * female", estimate(matrix, "ny", values, columns, counts))
-    design = np.array([[1, m, f, m * f] for m, f in values], dtype=float)
-    answers = counts.reshape(2, 4)
-
-    def minus(parameters):
-        share = 1 / (1 + np.exp(-design @ parameters))
-        said = FORCED @ np.stack([1 - share, share])
-        return -float((answers * np.log(said)).sum())
-
-    best = minimize(minus, np.zeros(4), method="BFGS", options={"gtol": 1e-6}).x
-    np.testing.assert_allclose(found.params, best, atol=1e-4)
-    step = 1e-3 * np.eye(4)
-    second = np.array([[_second(minus, best, a, b) for b in step] for a in step]) / 4e-6
-    np.testing.assert_allclose(found.bse, np.sqrt(np.diag(np.linalg.inv(second))), rtol=1e-3)
-
-
-def _second(function, at, a, b):
-    """Second difference along two steps."""
-    return function(at + a + b) - function(at + a - b) - function(at - a + b) + function(at - a - b)

@@ -226,9 +226,6 @@ def test_words_never_promise_more_than_is_proven():
     assert "eps <= 0.12345679" in words and "0.0999999999 nats" in words
 
 
-# --- Bad input -----------------------------------------------------------------------------------
-
-
 # --- What estimates are worth --------------------------------------------------------------------
 
 

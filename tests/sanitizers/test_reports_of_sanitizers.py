@@ -27,7 +27,6 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
-    Mechanism,
     PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
@@ -35,7 +34,6 @@ from skrldp import (
     SRRSanitizer,
 )
 from skrldp.sanitizers import reports as _write_reports
-from skrldp.sanitizers.access import codec_of
 
 # Time limits are short here so that the tests are quick; a fit that meets one warns of it.
 pytestmark = pytest.mark.filterwarnings(
@@ -116,17 +114,6 @@ def test_posterior_is_bayes_rule(n_sizes):
     np.testing.assert_allclose(Y["count_None"], shares[reports][:, none].sum(axis=1))
 
 
-def test_posterior_of_an_impossible_report_is_the_marginal():
-    counts = [3, 0, 1, 4]
-    X = [["n", "a"], ["n", "b"], ["y", "a"], ["y", "b"]]
-    sanitizer = fitted(SRRSanitizer(1.0, encode="posterior", sensitive=0), X, sample_weight=counts)
-    # A mechanism whose second report comes from a cell that the public table lacks.
-    matrix = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
-    sanitizer.mechanism_ = Mechanism.from_matrix(matrix, ("n", "y"), ("a", "b"))
-    table = _write_reports.posterior(sanitizer.mechanism_, sanitizer.joint_, codec_of(sanitizer))
-    np.testing.assert_allclose(table, [[3 / 8, 5 / 8, 4 / 8, 4 / 8]] * 2)
-
-
 def test_an_optimum_reports_the_most_probable_cell():
     """Neither the symbol's number nor the cell that sends it most often: [1, 0, 0] here."""
     design = np.array([[0.1, 0.5, 0.1, 0.5], [0.5, 0.1, 0.5, 0.1], [0.4, 0.4, 0.4, 0.4]])
@@ -135,25 +122,6 @@ def test_an_optimum_reports_the_most_probable_cell():
     Y = fitted(sanitizer, X).transform(X)
     reports = sanitizer.set_params(encode="symbol").transform(X)[:, 0]
     np.testing.assert_array_equal(Y, np.array([[1, 2], [1, 1], [1, 2]])[reports])
-
-
-@pytest.mark.parametrize("container", ["pandas", "polars"])
-@pytest.mark.parametrize("library", ["polars", "numpy"])
-def test_outputs_are_of_the_library_that_was_asked_for(library, container):
-    native = {"pandas": pd.DataFrame, "polars": pytest.importorskip("polars").DataFrame}[container]
-    X = frame_of(library)
-    sanitizer = SRRSanitizer(sensitive=1, random_state=0).fit(X)
-    plain = sanitizer.transform(X)
-    with sklearn.config_context(transform_output=container):
-        assert type(sanitizer.transform(X)) is native
-        assert type(sanitizer.set_output(transform="default").transform(X)) is type(plain)
-    Y = sanitizer.set_output(transform=container).set_output(transform=None).transform(X)
-    assert type(Y) is native and Y.shape == plain.shape
-    assert list(Y.columns) == list(sanitizer.get_feature_names_out())
-    if library == container:
-        assert Y.equals(plain)
-    if library == "polars" and container == "pandas":
-        assert list(Y["size"].cat.categories) == ["S", "M", "L", "XL"]
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])

@@ -196,9 +196,6 @@ def test_distortions_are_those_of_the_matrix(ball, problem):
     assert radius == ball.radius_for(int(SPARSE.sum()), SPARSE.size)
 
 
-# --- Alphabets that the public table does not fill -----------------------------------------------
-
-
 # --- Score ---------------------------------------------------------------------------------------
 
 

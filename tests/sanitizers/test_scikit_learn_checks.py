@@ -1,7 +1,7 @@
 """Sanitizers pass scikit-learn's own checks and work with its tools.
 
-Copies keep parameters and reports, pipelines stand for their last step, searches compare promises,
-parameters that are set after `fit` are reported, and every parameter is described.
+Pipelines stand for their last step, parameters that are set after `fit` are reported, and every
+parameter is described.
 """
 
 import inspect
@@ -10,16 +10,13 @@ import re
 from functools import wraps
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import few_iterations
-from sanitizer_fits import SANITIZERS, make
+from sanitizer_fits import SANITIZERS
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skrldp import (
@@ -28,7 +25,6 @@ from skrldp import (
     BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
-    IRSanitizer,
     NonRobustSanitizer,
     RenyiBall,
     RobustMSESanitizer,
@@ -53,6 +49,7 @@ CHECKED = [
     NonRobustSanitizer(),
     AOptimalSanitizer(observe="nonsensitive", uncertainty=AllDistributions()),
     RobustMSESanitizer(uncertainty=AllDistributions()),
+    BlockSanitizer(base=GRRSanitizer()),
 ]
 # What draws one report a row from one stream must fail the first two, what refuses to pass unknown
 # secrets on must fail the third (that weights are counts is tested in test_safeguards.py).
@@ -94,48 +91,12 @@ def remembered(design):
 @pytest.mark.filterwarnings("ignore:the values of U are the")
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check, monkeypatch):
-    if check.func.__name__ != "check_fit_idempotent":
+    if check.func.__name__ != "check_fit_idempotent" and hasattr(estimator, "_design"):
         monkeypatch.setattr(type(estimator), "_design", remembered(type(estimator)._design))
     check(estimator)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-@parametrize_with_checks(
-    [BlockSanitizer(base=GRRSanitizer())], expected_failed_checks=lambda _: EXPECTED
-)
-def test_scikit_learn_checks_of_blocks(estimator, check):
-    check(estimator)
-
-
-# --- Copies, searches, transformers --------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def X():
-    rng = np.random.default_rng(0)
-    ill = rng.random(200) < 0.4
-    job = np.where(rng.random(200) < 0.3 + 0.4 * ill, "desk", "field")
-    jobs = pd.CategoricalDtype(["field", "desk"], ordered=True)
-    frame = {"ill": ill, "job": pd.Categorical(job, dtype=jobs), "age": rng.normal(40, 9, 200)}
-    return pd.DataFrame(frame, index=np.arange(200) + 1000)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::skrldp.PrivacyLeakWarning")
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_copies_keep_parameters_output_and_reports(cls, X):
-    table = X[["ill", "job"]]
-    original = make(cls, eps=0.7, sensitive="ill", random_state=0).set_output(transform="pandas")
-    copy = clone(original.fit(table))
-    again = pickle.loads(pickle.dumps(original))
-    pd.testing.assert_frame_equal(again.transform(table), original.transform(table))
-    assert again.certificate_.eps == original.certificate_.eps
-    assert "fitted" in estimator_html_repr(original)
-    assert str(copy.get_params()) == str(original.get_params())
-    assert not hasattr(copy, "mechanism_")
-    codes = np.column_stack([X["ill"], X["job"].cat.codes])
-    assert isinstance(copy.set_params(sensitive=0).fit_transform(codes), pd.DataFrame)
+# --- Parameters ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", [*SANITIZERS, BlockSanitizer], ids=lambda cls: cls.__name__)
@@ -155,20 +116,6 @@ def test_every_parameter_is_described_with_its_default(cls):
         default = parameter.default
         texts = (repr(default), f'"{default}"', f"{default:_}" if isinstance(default, int) else "")
         assert stated[1] in texts or float(stated[1]) == default, name
-
-
-def test_a_search_over_eps_and_beta_prefers_the_weaker_promise(X):
-    search = GridSearchCV(
-        IRSanitizer(sensitive=0, uncertainty=RenyiBall()),
-        {"eps": [0.5, 2.0], "uncertainty__beta": [0.2, 0.01]},
-        cv=3,
-        error_score="raise",
-    )
-    search.fit(X[["ill", "job"]])
-    scores = search.cv_results_["mean_test_score"].reshape(2, 2)
-    assert np.all(np.diff(scores, axis=0) > 0)  # a larger ε tells more
-    assert np.all(scores[:, 0] > scores[:, 1])  # so does a smaller set of distributions
-    assert search.best_estimator_.uncertainty_.beta == 0.2
 
 
 # --- Pipelines stand for their last step ---------------------------------------------------------

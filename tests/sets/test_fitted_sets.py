@@ -14,7 +14,6 @@ from scipy.special import rel_entr
 
 from skrldp import (
     AllDistributions,
-    IRSanitizer,
     JointDistribution,
     LikelihoodRatioSet,
     RenyiBall,
@@ -81,29 +80,6 @@ def test_a_worst_distribution_is_of_the_set_and_not_only_near_it(alpha):
             inside = float(renyi(centre, found.ravel(), alpha))
             assert min(radius, reach) * (1.0 - 1e-6) <= inside
             assert inside <= radius * (1.0 + 1e-13) + 1e-15  # renyi itself is rounded
-
-
-def test_fitted_attributes_of_a_sanitizers_copy():
-    """What was fitted is on the copy, in the units of its class; the user's object stays bare."""
-    rows = [[s, u] for s in (0, 1) for u in (0, 1)]
-    for chosen, attributes in (
-        (RenyiBall(radius=0.2), {"B_": 0.2}),
-        (AllDistributions(), {"B_": math.inf}),
-        (LikelihoodRatioSet(radius=0.2), {"single_": 20.0, "pair_": 20.0}),
-        (LikelihoodRatioSet(0.1, drift=0.01), None),
-    ):
-        before = dict(vars(chosen))
-        copy = (
-            IRSanitizer(uncertainty=chosen, categories=[[0, 1], [0, 1]], sensitive=0)
-            .fit(rows, sample_weight=[7, 10, 26, 57])
-            .uncertainty_
-        )
-        added = {name: value for name, value in vars(copy).items() if name not in before}
-        assert vars(chosen) == before and copy is not chosen
-        if attributes is None:
-            around = chosen.fit_set(TABLE)
-            attributes = {"single_": 100 * around.single, "pair_": 100 * around.pair}
-        assert added == pytest.approx(attributes)
 
 
 # A value that nobody has counts all the same; a secret that nobody has tells nothing.

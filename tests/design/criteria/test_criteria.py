@@ -70,14 +70,6 @@ def test_variances_are_those_of_the_best_unbiased_weights(seed, b, empty):
     assert found[-1] == pytest.approx(0.0, abs=1e-9)  # that probabilities sum to 1 is known
 
 
-def test_variances_of_reports_that_tell_very_little():
-    """A small eps makes estimates bad, not impossible."""
-    for eps in (1e-3, 1e-5):
-        matrix = np.ones((3, 3)) + np.expm1(eps) * np.eye(3)
-        found = Variance(np.full(3, 1 / 3), np.eye(3)).variances(matrix / matrix.sum(axis=0))
-        np.testing.assert_allclose(found, 2 / 9 * ((np.exp(eps) + 2) / np.expm1(eps)) ** 2)
-
-
 def test_information_about_a_function_is_that_of_the_merged_cells():
     rng, distribution = drawn(3)
     matrix = mechanism_of(rng, 4)

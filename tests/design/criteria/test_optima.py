@@ -1,14 +1,10 @@
 """Optima by every criterion: all solvers against cones, enumerated vertices and formulas."""
 
-import itertools
-
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import optimum
 
-from skrldp import AOptimalSanitizer, JointDistribution
-from skrldp.design import a_optimality as mixture_module
+from skrldp import JointDistribution
 from skrldp.design.a_optimality import Variance
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
@@ -17,7 +13,6 @@ from skrldp.design.vertices import _vertices, facets
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
-from skrldp.targets import Mean
 
 OF_U = np.tile(np.eye(3), 2)
 
@@ -38,10 +33,6 @@ def test_what_is_independent_of_the_secret_is_told_as_it_is(cdd):
     p = 1.0 / (1.0 + np.exp(-0.5))
     reported = 0.4 * p + 0.6 * (1.0 - p)
     assert found == pytest.approx(2 * reported * (1.0 - reported) / (2 * p - 1) ** 2, rel=1e-4)
-
-
-CATEGORIES = {"sex": ["f", "m"], "school": ["a", "b", "c"], "hours": [20, 40]}
-COUNTS = [400, 300, 100, 200, 500, 300, 150, 500, 350, 100, 400, 700]
 
 
 def least_variance(rows, distribution, function):
@@ -77,34 +68,3 @@ def test_one_function_is_estimated_as_well_as_can_be(n_values, radius, cdd):
         assert found.objective >= least * (1.0 - 1e-6)
         if solver == "vertices":
             assert found.bound == pytest.approx(least, rel=1e-3)
-
-
-def test_a_target_of_one_function_is_designed_for():
-    cells = pd.DataFrame(itertools.product(*CATEGORIES.values()), columns=list(CATEGORIES))
-    sanitizer = AOptimalSanitizer(
-        1.0, targets=Mean("hours"), sensitive="sex", categories=CATEGORIES, tol=1e-2
-    )
-    sanitizer.fit(cells, sample_weight=COUNTS)
-    assert sanitizer.certificate_.holds(1.0)
-    solution = sanitizer.solution_
-    assert solution.bound <= solution.objective * (1.0 + 1e-9)
-    assert sanitizer.variances_ == pytest.approx(solution.objective, rel=1e-2)
-
-
-def test_what_is_added_for_all_cells_is_little_and_never_in_the_bound(monkeypatch):
-    """Two reports tell the sum of the first two cells, and nothing else."""
-    distribution = np.array([0.2, 0.3, 0.5])
-    function = np.array([1.0, 1.0, 0.0])
-    rows = np.array([[3.0, 3.0, 1.0], [1.0, 1.0, 3.0], [1.0, 1.0, 1.0], [1.1, 1.0, 1.0]])
-    mixture = Variance(distribution, function[None]).master(np.concatenate([rows, 1.0 + np.eye(3)]))
-    good, fails = mixture_module._Point.good, iter([True, True])
-    rarely = property(lambda point: not next(fails, False) and good.fget(point))
-    monkeypatch.setattr(mixture_module._Point, "good", rarely)
-    found = mixture.solve()
-    assert 0.0 < mixture.added <= 1e-3
-    p = 3.0 / 4.0  # of Warner's randomised response
-    told = 0.5 * p + 0.5 * (1.0 - p)
-    least = told * (1.0 - told) / (2.0 * p - 1.0) ** 2
-    bound = -mixture.at_most(mixture.rows, found.value)
-    assert least * (1.0 - 1e-3) <= bound <= least * (1.0 + 1e-8)
-    assert bound < -found.value

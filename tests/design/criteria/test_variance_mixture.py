@@ -42,33 +42,6 @@ def test_rows_that_make_no_mechanism_are_an_error():
         mixture.solve()
 
 
-def test_many_rows_are_purged_of_those_of_no_use():
-    rng = np.random.default_rng(0)
-    criterion = Variance(np.full(3, 1 / 3), np.eye(3))
-    first = np.concatenate([np.full((1, 3), 1 / 3), np.eye(3)])
-    mixture = criterion.master(first)
-    mixture.add(rng.random((700, 3)) + 0.5)
-    best = mixture.solve().value
-    assert best == pytest.approx(-2 / 3, rel=1e-6)  # of records as they are
-    mixture.add(rng.random((5, 3)) + 0.5)
-    assert len(mixture.rows) < 600
-    np.testing.assert_array_equal(mixture.rows[:4], first)  # used or not, the first ones stay
-    assert mixture.solve().value == pytest.approx(best, rel=1e-6)
-
-
-def test_a_rare_report_stays_where_it_is_needed():
-    distribution = np.array([0.4996, 0.5, 0.0004])
-    criterion = Variance(distribution, np.eye(3))
-    # The third is as rare as the last cell, which nothing else tells from the first.
-    mixture = criterion.master(
-        np.array([[1.0, 0.0, 1.1], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.5, 0.0]])
-    )
-    found = mixture.solve()
-    assert 0.0 < found.weights[2] * distribution[2] < 1e-3
-    matrix = criterion.merged(mixture.mechanism(found.weights), 1e-4)
-    assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4)
-
-
 def test_rows_are_merged_where_little_is_lost():
     rng = np.random.default_rng(5)
     criterion = Variance(rng.dirichlet(np.full(4, 2.0)), rng.normal(size=(9, 4)))
@@ -86,21 +59,6 @@ def test_rows_are_merged_where_little_is_lost():
         np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-12)
     assert sizes[0] == 40
     assert np.all(np.diff(sizes) < 0)
-
-
-def test_reports_that_determine_nothing_are_not_merged():
-    criterion = Variance(np.full(3, 1 / 3), np.eye(3))
-    matrix = np.full((5, 3), 0.2)
-    assert criterion.merged(matrix, 0.5) is matrix
-
-
-def test_the_weights_take_no_more_than_their_time():
-    mixture = Variance(np.full(3, 1 / 3), np.eye(3)).master(
-        np.concatenate([np.eye(3), [[0.2, 0.3, 0.5]]])
-    )
-    with pytest.raises(TimeoutError, match=r"time limit .*4 rows"):
-        mixture.solve(0.0)
-    assert mixture.solve(60.0).value == pytest.approx(-2 / 3, rel=1e-6)
 
 
 def test_what_else_reports_determine_stays_determined_where_they_are_merged():

@@ -5,23 +5,30 @@ import pytest
 from conftest import excess
 from scipy.optimize import linprog
 
-from skrldp import JointDistribution, RenyiBall
+from skrldp import JointDistribution
 from skrldp.design.central_path import CentralPath
 from skrldp.design.path_blocks import path_blocks
 from skrldp.design.programs import ExpectedCost
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
-from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 TABLES = {
     "3x3": [[10, 7, 101], [161, 144, 3], [6, 12, 59]],
     "zero cells": [[9, 0, 31], [40, 25, 0], [1, 2, 8]],
     "unseen": [[20, 30, 5], [0, 0, 0], [14, 60, 9]],
 }
+# Budgets of one conditional and of two, without and with drift.
+CONDITIONALS = {
+    "pairs": ConditionalsSet(0.008, 0.011),
+    "drift": ConditionalsSet(0.008, 0.011, 0.004),
+}
 
 
 def region_of(table, kind, alpha=2.0, radius=0.05):
     joint = JointDistribution(TABLES[table])
+    if kind in CONDITIONALS:
+        return privacy_region(joint, CONDITIONALS[kind])
     radius = {"point": 0.0, "simplex": np.inf}.get(kind, radius)
     name = "lower" if kind in ("point", "simplex") else kind
     return privacy_region(joint, RenyiSet(alpha, radius), region=name)
@@ -152,14 +159,33 @@ def test_reaches_the_optimum_with_a_proof_at_every_step(kind, costs, table):
     [
         *(("joint", 0.6, 0.05), ("joint", 1.0, 0.05), ("joint", 1.5, 0.0), ("joint", 4.0, np.inf)),
         *(("product", 0.8, 0.05), ("product", 1.0, 0.0), ("product", 4.0, 0.05)),
+        *(("pairs", 2.0, 0.0), ("drift", 2.0, 0.01)),
     ],
 )
-def test_a_proof_at_every_step_over_balls(kind, alpha, radius):
-    """No bound on the way passes the cost of the private mechanism at the end."""
-    eps = 0.7
+def test_a_proof_at_every_step_over_sets(kind, alpha, radius):
     region = region_of("zero cells", kind, alpha)
     cost = cost_of(region, "distance", b=4, radius=radius, alpha=alpha)
-    required = Requirements.of(region, eps)
+    assert_bounds_and_costs_meet(cost, Requirements.of(region, 0.7))
+
+
+@pytest.mark.parametrize(
+    ("options", "observe"), [({"eps_worst_case": 1.1}, "all"), ({"known": (0,)}, "nonsensitive")]
+)
+def test_a_proof_at_every_step_for_several_requirements(options, observe):
+    """Over the exact ball, where no linear program is the whole truth."""
+    secrets, values = [(0, "a"), (0, "b"), (1, "a")], [(0, "p"), (0, "q"), (1, "p")]
+    joint = JointDistribution(TABLES["3x3"], secrets, values)
+    promise = Requirements.asked(joint, RenyiSet(2.0, 0.02), 0.8, observe=observe, **options)
+    required = promise.over()
+    assert len(required) > 1
+    table = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.5], [3.0, 2.0, 0.0]])
+    distance = np.tile(table, (1, required.n_cells // 3))
+    cost = ExpectedCost(distance, required.fold(joint.probabilities))
+    assert_bounds_and_costs_meet(cost, required)
+
+
+def assert_bounds_and_costs_meet(cost, required):
+    """No bound on the way passes the cost of the private mechanism at the end."""
     path = CentralPath(cost, path_blocks(required))
     bounds = [proven(path, cost, required)]
     arrived = 0
@@ -170,20 +196,3 @@ def test_a_proof_at_every_step_over_balls(kind, alpha, radius):
     value = cost.worst(shifted(path.rows, required))[0]
     assert max(bounds) <= value
     assert max(bounds) == pytest.approx(value, rel=2e-5)
-
-
-def test_without_an_aim_until_rounding_ends_it():
-    """The bounds stay bounds where nothing else can be relied on any more."""
-    joint = JointDistribution(TABLES["3x3"])
-    radius = RenyiBall().radius_for(joint.n, 9)
-    region = privacy_region(joint, RenyiSet(2.0, radius))
-    cost = cost_of(region, "distance", radius=radius)
-    required = Requirements.of(region, 0.5)
-    path = CentralPath(cost, path_blocks(required))
-    bounds, values = [], []
-    while path.advance():
-        bounds.append(proven(path, cost, required))
-        values.append(cost.worst(shifted(path.rows, required))[0])
-        assert path.steps < 200
-    assert max(bounds) <= min(values)
-    assert max(bounds) == pytest.approx(min(values), rel=1e-5)

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from skrldp import JointDistribution
 from skrldp.design.central_path import RowPaths
-from skrldp.design.newton_system import Part, inverses
+from skrldp.design.newton_system import inverses
 from skrldp.design.pair_blocks import concave_mean
 from skrldp.design.path_blocks import path_blocks
 from skrldp.privacy.private_rows import BoxRegion, Layout, privacy_region
@@ -41,15 +41,6 @@ def part_on_its_way(requirements, steps=6):
     return part, rng
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_two_secrets_have_hessians_of_low_rank(name):
-    part, rng = part_on_its_way(requirements_of(name))
-    right = rng.normal(size=(5, part.rows.shape[1], 2))
-    equations = part.linearise(1e-6)
-    assert equations.low_rank is not None
-    np.testing.assert_allclose(equations.hessian @ equations.solve(right), right, atol=1e-6)
-
-
 @pytest.mark.parametrize("name", [*SETS, "box"])
 def test_steps_make_all_products_equal_the_barrier_to_first_order(name):
     part, rng = part_on_its_way(requirements_of(name))
@@ -58,16 +49,6 @@ def test_steps_make_all_products_equal_the_barrier_to_first_order(name):
     for amount, change, dual, dual_change in steps.kinds:
         product = amount * dual + amount * dual_change + dual * change
         np.testing.assert_allclose(product, 0.3, rtol=1e-9, atol=1e-9)
-
-
-def test_a_row_of_few_entries_and_many_pairs_has_whole_hessians():
-    joint = JointDistribution(np.arange(1, 13).reshape(4, 3))
-    region = privacy_region(joint, RenyiSet(2.0, 0.02), region="joint")
-    part = Part(slice(0, 2), np.full((2, 12), 1 / 12), path_blocks(Requirements.of(region, 1.0)), 1)
-    equations = part.linearise(1e-6)
-    assert equations.low_rank is None
-    right = np.ones((2, 12, 1))
-    np.testing.assert_allclose(equations.hessian @ equations.solve(right), right, atol=1e-9)
 
 
 EPS = 0.7

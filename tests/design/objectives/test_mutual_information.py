@@ -113,14 +113,6 @@ def test_what_there_is_when_time_is_up(limit):
     assert value >= known * (1.0 - 1e-6)
 
 
-@pytest.mark.slow
-def test_large_budgets():
-    """Nothing overflows, and all is told."""
-    joint = JointDistribution(EXAMPLE)
-    for eps, kind in ((100.0, "lower"), (800.0, "joint")):
-        assert optimum(joint, eps, kind) == pytest.approx(joint.entropy, rel=1e-6)
-
-
 # -- relations ------------------------------------------------------------------------------------
 
 
@@ -147,23 +139,6 @@ def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
     assert alone * (1.0 - 1e-9) <= short.objective <= short.bound
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("counts", "eps", "solver"),
-    [
-        (EXAMPLE, 6.0, "vertices"),
-        ([[30, 40], [60, 20], [20, 30]], 4.0, "auto"),
-        ([[30, 40, 25]] * 2, 6.0, "auto"),
-    ],
-)
-def test_srr_is_optimal_for_all_distributions_and_large_eps(counts, eps, solver, cdd):
-    joint = JointDistribution(counts)
-    blocks = srr(eps, *joint.counts.shape)
-    expected = block_information(blocks, joint.probabilities)
-    found = optimum(joint, eps, "simplex", solver=solver)
-    assert found == pytest.approx(expected, rel=1e-8)
-
-
 def test_one_value_reduces_to_ldp_on_the_secret():
     counts, eps = [3, 20, 8], 2.0
     joint = JointDistribution(np.array(counts)[:, None])
@@ -181,17 +156,12 @@ MANY = np.array(EXAMPLE) * 4
 @pytest.mark.parametrize(
     ("counts", "kind", "alpha", "least"),
     [
-        # every order
         (MANY, "product", 0.3, 1.2),
-        (MANY, "lower", 0.5, 1.2),
         (MANY, "joint", 0.7, 1.2),
-        (MANY, "joint", 1.0, 1.2),
         (MANY, "box", 3.0, 1.2),
         # unseen secrets and values
         ([[20, 30], [0, 0]], "joint", 2.0, 1.0 - 1e-7),
         ([[200, 300, 0], [140, 60, 0]], "lower", 2.0, 1.0 - 1e-7),
-        ([[0, 30], [25, 0]], "box", 2.0, 1.0 - 1e-7),
-        ([[20, 30], [0, 0], [14, 60]], "product", 2.0, 1.0 - 1e-7),
     ],
 )
 def test_designs_are_better_than_independent_reporting_and_released_whole(

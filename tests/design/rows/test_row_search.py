@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import EXAMPLE, excess
+from conftest import excess
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.design import newton_system
@@ -17,7 +17,7 @@ from skrldp.design.engine import solve
 from skrldp.design.limits import Limits, Workers
 from skrldp.design.mutual_information import Information
 from skrldp.design.path_blocks import path_blocks
-from skrldp.design.pricers import LevelRows, PathPricer, pricers
+from skrldp.design.pricers import LevelRows
 from skrldp.design.row_search import RowSearch
 from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import privacy_region
@@ -84,26 +84,6 @@ def test_as_good_as_all_vertices(name, kind, cdd):
     # the lower bounds of its conditionals allow.
     assert searched.objective == pytest.approx(best.objective, rel=1e-4 if "I(" in name else 5e-4)
     assert requirements.shifts(searched.matrix).max() <= 1e-9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.3, 0.54])
-def test_orders_near_and_below_one_half(alpha):
-    """Near order 1/2 the rows are private over the product region, which is larger."""
-    region = region_of(TABLE, "joint" if alpha >= 0.5 else "product", alpha)
-    joint, requirements = JointDistribution(TABLE), Requirements.of(region, 0.5)
-    solution = solve(CriterionProblem(joint), requirements)
-    known = independent_reporting(joint, requirements).information
-    assert solution.objective > 1.2 * known
-    assert excess(region, solution.matrix.reshape(-1, 3, 3), 0.5).max() <= 1e-9
-
-
-@pytest.mark.slow
-def test_the_design_depends_on_nothing_but_its_input():
-    problem = CriterionProblem(JointDistribution(EXAMPLE), variance(JointDistribution(EXAMPLE)))
-    requirements = Requirements.of(region_of(EXAMPLE), 1.0)
-    first, second = (solve(problem, requirements, n_jobs=n_jobs).matrix for n_jobs in (1, 2))
-    np.testing.assert_array_equal(first, second)
 
 
 class Clock(Limits):
@@ -220,12 +200,3 @@ def test_groups_of_values_need_what_their_rows_need(kind):
         assert np.all(of_groups <= shifts + 1e-9)
     else:
         np.testing.assert_allclose(of_groups, shifts, atol=1e-8)
-
-
-def test_they_are_for_secrets_that_are_compared_as_wholes():
-    values = [(u, v) for u in range(5) for v in range(2)]
-    joint = JointDistribution(np.repeat(COUNTS, 2, axis=1), list(range(4)), values)
-    around = LikelihoodRatioSet()
-    promise = Requirements.asked(joint, around.fit_set(joint), 1.0, known=[1], fit=around.fit_set)
-    (alone,) = pricers(promise.over(), Limits())
-    assert type(alone) is PathPricer

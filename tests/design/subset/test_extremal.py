@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from skrldp import JointDistribution
 from skrldp._params import OBSERVED
 from skrldp.certificate import release
-from skrldp.design.closed_form import closed_forms, grr
+from skrldp.design.closed_form import closed_forms
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.limits import Limits
@@ -35,11 +35,6 @@ def draw(seed, size, n=3_000, zeros=False):
         counts[rng.integers(size)] = 0
     counts[0] += 1
     return counts
-
-
-def response(eps, size):
-    same, other, _, _ = grr(eps, size)
-    return other + (same - other) * np.eye(size)
 
 
 def enumerated(counts, eps):
@@ -73,16 +68,6 @@ def test_no_mixture_of_sets_says_more(seed, size, eps, zeros):
     assert best.information == pytest.approx(truth, abs=2e-8, rel=1e-6)
     assert best.bound >= truth - 1e-9
     assert best.matrix.shape[0] <= size
-
-
-@pytest.mark.parametrize("size", [2, 5, 20])
-def test_large_budgets_are_randomised_response(size):
-    counts = draw(size, size, n=100_000) + 1_000
-    for eps in (12.0, 30.0):
-        found = optimal_response(counts, eps).matrix
-        order = found.argmax(axis=0)
-        np.testing.assert_allclose(found[order], response(eps, size), atol=1e-9)
-    np.testing.assert_array_equal(np.sort(optimal_response(counts, np.inf).matrix.sum(axis=1)), 1)
 
 
 @settings(max_examples=100)
