@@ -148,7 +148,7 @@ class LinearProgram:
         return np.array(solution.col_value), np.array(solution.row_dual), value
 
     def _retry(self, status: Any) -> Any:
-        """Solve once more, without basis and presolve; raise an error if that fails, too.
+        """Solve again, without the basis and presolve; raise an error if that fails too.
 
         Presolve of HiGHS 1.16 declares some feasible programs infeasible.
         """

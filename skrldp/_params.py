@@ -14,7 +14,7 @@ OBSERVED = ("all", "nonsensitive")  # what a mechanism observes of a record: S a
 # In nats. Probabilities are rounded to multiples of about 2**-31 or less, and proofs have an error
 # of 1e-11, so reports reveal nothing at a smaller ε.
 LEAST_EPS = 1e-9
-_LEAST_BETA = 1e-300  # quantiles of smaller ones are out of the range of floats
+_LEAST_BETA = 1e-300  # quantiles at smaller probabilities exceed the range of floats
 _LONGEST = 40  # maximum characters of a value in a message
 
 

@@ -381,7 +381,7 @@ class _BlackBox:
     columns: list[tuple[Any, bool, tuple[Any, ...]]]  # names, whether sensitive, known values
     mechanism: Mechanism | None  # the mechanism that the reports should follow, if known
     numbers: _Numbers
-    symbols: Integers  # (b,), index of the report as which each symbol is written; the first ones
+    symbols: Integers  # (b,), index of each symbol's report; these come first
     step: int = _ENTRIES  # records in one call
 
     def reports(self, cells: Integers) -> Integers:
@@ -489,7 +489,7 @@ class _Group:
 
 
 def _groups(box: _BlackBox, claim: Claim, generator: np.random.Generator) -> list[_Group]:
-    """List the groups that have another one for comparison, or a random sample of them."""
+    """List the groups that have a counterpart for comparison, or a random sample of them."""
     groups: list[_Group] = []
     of_u = [name for name, sensitive, _ in box.columns if not sensitive]
     positions = [position for position, name in enumerate(of_u) if name in claim.known]

@@ -73,7 +73,7 @@ def seen_in(report: Any, eps: float, pair: tuple[Any, Any]) -> str:
 
 
 def moved(eps: float, lower: float, upper: float) -> str:
-    """Say what a report does to odds at an estimated distribution, with the 95 % interval."""
+    """State how much a report changes odds at an estimated distribution, with the 95 % interval."""
     if math.isinf(upper):
         interval = f"at least e^{lower:.2f} with 95 % confidence; it may be unbounded"
     else:
@@ -82,7 +82,7 @@ def moved(eps: float, lower: float, upper: float) -> str:
 
 
 def changed_at_most(eps: float) -> str:
-    """Say what a report does to odds at the population that reported, as an upper bound."""
+    """State an upper bound on how much a report changes odds in the population that reported."""
     change = "without a bound" if math.isinf(eps) else f"by at most e^{at_most(eps, '.3g')}"
     return f"a report changes the odds {change}, with 95 % confidence"
 

@@ -124,7 +124,7 @@ class JointDistribution(ReadOnly):
         rough = table.sum(dtype=float)
         if rough > MOST_RECORDS or table.astype(np.int64).sum() > MOST_RECORDS:
             raise ValueError(
-                "counts sum to more than 2**53 records, beyond which they are not exact; give the "
+                "counts sum to more than 2**53 records, beyond which they are not exact; pass the "
                 "number of records in each cell, not weights or shares on a large scale."
             )
         integers = table.astype(np.int64)

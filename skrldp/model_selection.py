@@ -415,7 +415,7 @@ def smallest_n(
     needed = ratio * ratio  # infinite instead of an OverflowError
     if needed > _MOST_REPORTS:
         raise ValueError(
-            f"{name}={wanted!r} would need more than 2**53 reports. Allow a larger one."
+            f"{name}={wanted!r} would need more than 2**53 reports. Pass a larger value."
         )
     return max(1, math.ceil(needed))
 

@@ -575,7 +575,7 @@ _CHUNK = 1 << 17
 # .6 it fails on one pair in a hundred if the ball is large.
 _NEAR_HALF = 0.52
 # Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
-# exponents multiply relative errors. Twice as much would raise bounds by some 1e-14.
+# exponents multiply relative errors. Twice as much would raise bounds by about 1e-14.
 _UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
 _UNITS_SUM = 16  # for the few sums other than that over the cells
 
@@ -736,8 +736,8 @@ def _general_bounds(
 # --- Conditionals that attain the support function (docs/proofs.md, Lemma 13) ---------------------
 
 
-# Unused shares of the budget below this are ignored, because they change a conditional by about as
-# little. Twice as much would weaken cuts by as little.
+# Unused shares of the budget below this are ignored, because they change a conditional by only
+# about as much. Twice as much would weaken cuts by as much.
 _WORTHWHILE = 1e-7
 
 

@@ -175,7 +175,7 @@ def functions_of(targets: Any, record: Record, distribution: Floats) -> Weighted
     several = isinstance(targets, Sequence) and not isinstance(targets, str)
     target_list = list(targets) if several else [targets]
     if not target_list:
-        raise ValueError("targets is empty: name at least one thing to estimate.")
+        raise ValueError("targets is empty: name at least one quantity to estimate.")
     parsed = [_read(_as_target(target), record, distribution) for target in target_list]
     functions = np.concatenate([target_functions.functions for target_functions in parsed])
     if not functions.any():

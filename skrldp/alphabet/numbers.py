@@ -25,8 +25,8 @@ Draws = Callable[[Any, "Knots", int], "NDArray[np.uint32]"]
 OUTSIDE = ("error", "clip")
 
 _EXACT = 2**53  # integers up to here are exact floats
-_MOST_BINS = 100  # of quantiles: each needs many records
-_SCALE = 2.0**32  # of the thresholds that 32 bits are compared with
+_MOST_BINS = 100  # maximum number of quantile bins, each of which needs many records
+_SCALE = 2.0**32  # denominator of the thresholds with which 32 random bits are compared
 _LARGEST = float(np.finfo(float).max)
 _BEYOND = 2**62  # microseconds, after all dates
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

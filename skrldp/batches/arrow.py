@@ -329,7 +329,7 @@ def passed_on(frame: Any, reports: Any, names: Sequence[str]) -> Any:
 
 
 def _of_its_rows(column: Any, values: Any) -> Any:
-    """Return a column of pandas without unused categories and numbers under missing ones."""
+    """Return a pandas column without unused categories or numbers behind missing values."""
     if column.dtype == "category":  # every column of Modin has an attribute "cat"
         return column.cat.remove_unused_categories()
     if hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
@@ -386,8 +386,8 @@ def refuse_duplicates(name: str, column: Any, hashes: NDArray[np.uint64]) -> Non
     if len(twice):
         raise ValueError(
             f"column {brief(repr(name))} has ids in more than one row of a batch: "
-            f"{listed(twice.to_pylist())}. A report is about one record of each id: keep one row "
-            "for each, and call check_ids on the whole table. Nothing of the batch was reported."
+            f"{listed(twice.to_pylist())}. Keep one row for each id, because a report is about a "
+            "single record, and call check_ids on the whole table. Nothing of the batch was reported."
         )
 
 
@@ -451,7 +451,8 @@ def check_ids(frame: Any, id: str) -> None:
     if not (texts or unclear or dtype.is_integer() or dtype == nw.Binary):
         raise ValueError(
             f"the ids in column {name} must be integers, strings or bytes, not "
-            f"{type(dtype).__name__}. (Missing ids make floats of integers in some libraries.)"
+            f"{type(dtype).__name__}. (Some libraries convert integers to floats if some are "
+            "missing.)"
         )
     if dtype == nw.Unknown and (library.is_duckdb() or library.is_ibis()):
         raise ValueError(

@@ -53,7 +53,7 @@ class KeyFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"a key file is named by its path, got {type(path).__name__}.")
+            raise TypeError(f"KeyFile needs the path of a file, got {type(path).__name__}.")
         object.__setattr__(self, "path", os.fspath(path))
         _refuse_keys(self.path, "KeyFile takes the path of a file", _BASE64_LENGTHS)
 
@@ -80,9 +80,9 @@ class KeyFile:
         if os.name == "posix" and mode & _OPEN:
             done = "rewritten" if mode & _WRITABLE else "read"
             raise ValueError(
-                f"the key file {self.path!r} can be {done} by others than its owner (mode "
-                f"{stat.S_IMODE(mode):03o}), who could then undo the noise: chmod 600 it, and make "
-                "a new key if anybody else may have read it."
+                f"the key file {self.path!r} can be {done} by users other than its owner "
+                f"(mode {stat.S_IMODE(mode):03o}), who could then remove the noise: chmod 600 it, "
+                "and make a new key if anybody else may have read it."
             )
         return _of_digits(text.decode("latin-1"), f"the key file {self.path!r}")
 
@@ -193,7 +193,7 @@ class _KeyBytes:
 
 
 def key_check(key: Any) -> str:
-    """Compute a check by which two processes can verify that they have the same key.
+    """Compute a check that lets two processes verify that they have the same key.
 
     Parameters
     ----------

@@ -384,7 +384,7 @@ def settled(
     joined = candidates.join(past, on=_HOLDER, how="left").with_columns(
         nw.col(_GIVEN, SETTLED).fill_null(0), nw.col(SETTLED_AT).fill_null(-1)
     )
-    # The oldest narwhals takes no literals beside frames without rows.
+    # The oldest supported narwhals rejects literals beside columns of empty frames.
     past_epoch = nw.col(SETTLED_AT)
     is_new = (past_epoch < epoch) & (nw.col(_GIVEN) < max_reports)
     joined = joined.with_columns(is_new.alias(IS_NEW))

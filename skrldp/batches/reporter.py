@@ -411,8 +411,8 @@ def _checked_names(
     raw = [column_kept for column_kept in (id, *keep) if column_kept in known]
     if raw:
         raise ValueError(
-            f"the column {listed(raw)} is reported by the mechanism, so it must not also leave "
-            "unchanged beside the report. Use different columns for id and keep."
+            f"the column {listed(raw)} is reported by the mechanism, so it must not be output "
+            "unchanged as well. Use different columns for id and keep."
         )
     out = [id, *names, *keep]
     if len(set(out)) < len(out):

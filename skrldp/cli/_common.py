@@ -117,7 +117,7 @@ class CommandError(Exception):
 
 
 def heed_signals() -> None:
-    """Wait for a signal that arrived during an import, and comes again by a timer."""
+    """Wait for the timer that repeats a signal which arrived during an import."""
     if hasattr(signal, "getitimer"):
         time.sleep(min(2.0 * signal.getitimer(signal.ITIMER_REAL)[1], 0.1))
 

@@ -143,7 +143,7 @@ def report(
         )
     if [mechanism, records, key].count(STANDARD) > 1 or key == STANDARD:
         raise CommandError(
-            "either the table or the mechanism can come from standard input, and no key."
+            "standard input can supply either the table or the mechanism, but not a key."
         )
 
     loaded, names_kept = read_true_mechanism(mechanism), keep or []

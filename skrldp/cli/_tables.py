@@ -117,7 +117,7 @@ class Table:
         if columns is None and self.is_text and "" in wanted:
             warnings.warn(
                 f"{path}: a column without a name is read like the others. Lines that end in a "
-                "comma make such a column, and so does the index that pandas writes. Remove it, or "
+                "comma create such a column, and so does the index that pandas writes. Drop it, or "
                 "name the columns to be read, with --column.",
                 UserWarning,
                 stacklevel=2,
@@ -188,8 +188,8 @@ def with_counts(columns: Sequence[str], counts: str | None, path: str) -> list[s
     """Add the column of --counts, if there is one, to those of the records or reports."""
     if counts in columns:
         raise CommandError(
-            f"{path}: the column {counts!r} (--counts) is also read as a value of the record, "
-            "which a number of rows is not: omit --counts if each row is one record."
+            f"{path}: the column {counts!r} (--counts) is also a column of the record, but a "
+            "number of rows is not one of its values: omit --counts if each row is one record."
         )
     return [*columns, *([] if counts is None else [counts])]
 
@@ -360,7 +360,7 @@ def mark_missing(column: Any, missing: Sequence[str]) -> Any:
 
 
 def coded(column: Any) -> tuple[NDArray[Any], list[Any]]:
-    """Return the codes (n,) of a column's values, -1 for missing ones; and the values."""
+    """Return the codes (n,) of a column's values, -1 if missing, and the distinct values."""
     import pyarrow as pa
 
     if not isinstance(column, pa.DictionaryArray):

@@ -120,7 +120,7 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
 
 
 def utility_of(templates: Mapping[str, Any]) -> Utility:
-    """Return the measure by which sanitizers are compared.
+    """Return the measure that is used to compare sanitizers.
 
     Raises ValueError if there is no common measure, because it is a distance for some and
     information for others, or distances differ.

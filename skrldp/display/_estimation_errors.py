@@ -148,8 +148,8 @@ class EstimationErrorDisplay(CurveDisplay):
         of_blocks = {k: v for k, v in fitted.items() if isinstance(v, BlockSanitizer)}
         if of_blocks and len(of_blocks) < len(fitted):
             raise ValueError(
-                "a BlockSanitizer is compared with others of its kind: for a sanitizer with one "
-                "mechanism, the errors are those of all its columns together."
+                "a BlockSanitizer can be compared only with other BlockSanitizers, because the "
+                "errors of a sanitizer with one mechanism are those of all its columns together."
             )
         wanted: dict[str, Any] = {"columns": columns, "part": part, "by": by}
         wanted["design_effect"] = design_effect

@@ -50,7 +50,7 @@ def leakage_over_all(mechanism: Form | Floats, n_secrets: int) -> tuple[float, f
 
 
 def _like_all_reports(form: BlockForm) -> NDArray[Any]:
-    """Return a row that stands for every report of a block mechanism, shape (1, at most 6)."""
+    """Return a row that represents every report of a block mechanism, shape (1, at most 6)."""
     table = form.table
     of_secret = [table.same, table.same_secret][: table.n_values]
     foreign = [table.same_value, table.other][: table.n_values]

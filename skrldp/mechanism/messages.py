@@ -90,7 +90,7 @@ def lines_of_numbers(numbers: Mapping[Any, Numbers]) -> list[Line]:
 
 
 def known_in_groups(mechanism: Any, known: Iterable[Any]) -> list[Any]:
-    """Return the known columns of which several values are one category."""
+    """Return the known columns in which several values form one category."""
     names = [name for name, sensitive in mechanism.columns if not sensitive]
     entries = zip(names, mechanism.others or (None,) * len(names), strict=True)
     grouped = {name for name, entry in entries if entry is not None} | {*mechanism.numbers_by_name}

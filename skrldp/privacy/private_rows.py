@@ -350,7 +350,7 @@ class Region(ABC):
         return self.merged(np.stack([probability, 1.0 - probability], axis=1))
 
     def among(self, secrets: Indices) -> "Region":
-        """Return the region of a subset of secrets, all pairs of which are compared.
+        """Return the region of a subset of secrets, in which all pairs are compared.
 
         Shapes: `secrets` (m,).
         """
@@ -642,8 +642,9 @@ def _between(conditionals: Floats, centre: Floats, lower: Floats, upper: Floats)
 
 
 # Rows times pairs of secrets up to which all pairs are bounded at once, rather than only those that
-# the product of balls does not clear. It affects speed only: on random rows, all at once took a
-# tenth less for 400 pairs at 5 x 5 cells, and twice as long for 630 at 15 x 16.
+# the product of balls does not clear. It affects only speed: on random rows, bounding all pairs at
+# once took a tenth less time for 400 pairs at 5 x 5 cells, and twice as long for 630 pairs at 15 x
+# 16.
 _FEW_PAIRS = 600
 
 

@@ -57,7 +57,7 @@ class WorstPairs(Batch):
 ROUNDING = 8.0 * np.finfo(float).eps
 
 # Cells of pairs that are examined closely at a time, which limits the memory. The two conditionals
-# of a pair take arrays of twice as many, 4 megabytes each.
+# of a pair take arrays of twice this size, 4 megabytes each.
 _PAIR_CELLS = 1 << 18
 
 
@@ -90,7 +90,7 @@ class Compared(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Screened:
-    """Rows of which pairs of secrets are compared over a region."""
+    """Rows whose pairs of secrets are compared over a region."""
 
     region: Compared  # the conditionals, and the pairs of secrets
     # parts, others: (b, a1, k), the part of each secret, where it is the first of a pair and where

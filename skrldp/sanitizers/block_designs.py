@@ -182,11 +182,11 @@ def tables_of(
     sample_weight: ArrayLike | None,
     designs: Sequence[BaseSanitizer],
 ) -> list[Table]:
-    """Return the columns of each design, with what was learned of them.
+    """Return the columns of each design, with what was learned about them.
 
-    The columns of a table at hand are learned once. A lazy frame counts its distinct rows for all
-    designs at once, and each of these tables is learned by itself. Raises ValueError if the weights
-    cannot be counts of the table's rows.
+    The columns of a table in memory are learned once. The distinct rows of a lazy frame are counted
+    for all designs at once, and the columns of each of these tables are learned separately. Raises
+    ValueError if the weights cannot be counts of the table's rows.
     """
     refuse_weights(X, sample_weight)
     grouping = grouping_of(designs[0], designs[0].uncertainty)
@@ -212,7 +212,7 @@ def _sizes_of(tables: Sequence[Table], columns: Sequence[Sequence[int]]) -> dict
 
 
 def _records(X: Any, sample_weight: ArrayLike) -> NDArray[np.int64]:
-    """Return how many records each row of a table stands for, (n,)."""
+    """Return how many records each row of a table represents, (n,)."""
     rows = np.unique(row_contents(X), return_inverse=True)[1].reshape(-1)
     weights = as_counts(sample_weight, len(rows), table=X, weighted=WEIGHTED)
     check_weights(weights, rows)
@@ -225,7 +225,7 @@ def _without_table(
     columns: Sequence[Sequence[int]],
     names: Sequence[Any],
 ) -> tuple[list[list[Pilot] | None], list[int]]:
-    """Return what each block is fitted with in place of a table, and its number of cells."""
+    """Return what each block is fitted to instead of a table, and its number of cells."""
     if not pilots:
         sizes = [len(values) for values in listed_categories(sanitizer.categories)[1]]
         return [None] * len(columns), [math.prod(sizes[i] for i in block) for block in columns]
@@ -287,7 +287,7 @@ def _number(n: float) -> str:
 
 
 _LINE = "{desc} {n_fmt}/{total_fmt} |{bar:20}| {elapsed}{postfix}"  # how tqdm writes it
-_MOST_NAMED = 5  # blocks that a warning names
+_MOST_NAMED = 5  # maximum number of blocks to name in a warning
 # Seconds for a block after the limit of all blocks; half as much leaves only closed forms
 _LEAST_SECONDS = 0.1
 
@@ -380,7 +380,7 @@ def _fitted(
 
 
 def _counted(done: Any, blocks: Sequence[Sequence[Any]], verbose: int) -> Any:
-    """Show how many blocks are designed after two seconds, and if `verbose` print each of them."""
+    """Show a progress bar after two seconds; if `verbose`, print each block that is designed."""
     from tqdm import tqdm  # imported only if needed
 
     options = {"bar_format": _LINE, "delay": 2.0, "disable": None, "leave": False}

@@ -33,7 +33,7 @@ class Designed(ReadOnly):
     mechanism: Mechanism  # the rounded mechanism, which is sampled
     certificate: Certificate  # the proof that it is private
     solution: Solution  # how the mechanism was found: solver, status, objective and its bound, time
-    # (b,), the cell that each report stands for; None if report y stands for cell y
+    # (b,), the cell that each report represents; None if report y represents cell y
     cells: NDArray[np.intp] | None = None
     # (a2, b), distance of each report from each value of U, if the design minimised it
     distance: Floats | None = None
@@ -44,7 +44,7 @@ class Designed(ReadOnly):
 
     @property
     def reported_cells(self) -> NDArray[np.intp]:
-        """The cell that each report stands for, shape (b,)."""
+        """The cell that each report represents, shape (b,)."""
         return np.arange(self.mechanism.shape[0]) if self.cells is None else self.cells
 
     def numbered(self, joint: JointDistribution) -> "Designed":

@@ -200,7 +200,7 @@ def read_survey(
     _refuse_shared_columns(sanitizer)
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight= counts equal records, but survey= needs single ones: pass one row for "
+            "sample_weight= counts equal records, but survey= needs each of them: pass one row for "
             "each record, with its weight in a column of the design."
         )
     exact = getattr(uncertainty, "radius", None) == "finite-sample"

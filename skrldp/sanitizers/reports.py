@@ -225,7 +225,7 @@ class TableTransformer(BaseEstimator):
         array or data frame of n rows
             As returned by `transform`.
         """
-        column_names(X)  # raises an error if X is not a table at hand
+        column_names(X)  # raises an error if X is not a table in memory
         reports = self.fit(X, y, **fit_params).transform(X)
         self._fitted = replace(self._fitted, reported_itself=True)
         return reports

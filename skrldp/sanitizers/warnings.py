@@ -208,7 +208,7 @@ def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) ->
 
 
 def warn_of_useless(targets: WeightedFunctions, errors: Floats, n: int) -> None:
-    """Warn about targets that as many reports as public records would estimate poorly.
+    """Warn about targets whose estimates would be poor from as many reports as public records.
 
     Shapes: `errors` (m,).
     """

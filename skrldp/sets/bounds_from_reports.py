@@ -28,10 +28,10 @@ from skrldp.claims import UNITS, Around, BoxBounds
 from skrldp.joint import CountedReports, JointDistribution
 from skrldp.sets.fitted_sets import UNSEEN, Box, ConditionalsSet, FittedSet
 
-# Bounds are multiples of 1/UNITS. Twice as many take twice the time and narrow one by 0.00006.
-# Units from one coarse hypothesis to the next. The coarse tests only locate where the fine ones
-# begin, and use a hundredth of the error probability. Half as many units take as long, because
-# fewer fine tests need more coarse ones.
+# Bounds are multiples of 1/UNITS. Twice as many take twice the time, and narrow a bound by 0.00006.
+# Units between coarse hypotheses. The coarse tests only locate where the fine ones begin, and use a
+# hundredth of the error probability. Half as many units take as long, because fewer fine tests need
+# more coarse ones.
 COARSE = 256
 _COARSE_SHARE = 0.01
 _BATCH = 32  # hypotheses per bound tested at a time; with twice as many, half are wasted
@@ -50,11 +50,12 @@ _ROUNDING = 1e-12  # relative error of logarithms of sums, for each report
 
 
 class _Source:
-    """The reports of one mechanism, with the weights by which they estimate cells.
+    """The reports of one mechanism, with the weights that estimate cells from them.
 
     Shapes: `channel` (b, a), the probabilities of the reports that can be sent, and `shares` (b,)
-    of these reports. The `weights` (a, b) estimate each cell, best at the uniform distribution:
-    they depend on the mechanism alone, so they are fixed before anybody reports.
+    of these reports. The `weights` (a, b) estimate each cell, with the smallest variance at the
+    uniform distribution: they depend on the mechanism alone, so they are fixed before anybody
+    reports.
     """
 
     def __init__(self, reports: CountedReports) -> None:

@@ -25,8 +25,8 @@ from skrldp.support_function import bisect, divergence, pull_in
 
 REGIONS = ("joint", "product", "box", "lower")  # how closely a design's constraints follow a set
 
-# Share of records that stands for the limit 0, at which a secret without records may have any
-# conditional at no cost. It changes a divergence by about as much, in proportion to its size.
+# Share of records that is used instead of the limit 0, at which a secret without records may have
+# any conditional at no cost. It changes a divergence by about as much, in proportion to its size.
 UNSEEN = 1e-9
 _LAST_DIGITS = 1e-12  # of probabilities
 

@@ -337,7 +337,7 @@ class CellCodec:
     # Maximum number of distinguished values of U in the population; None if they are those listed,
     # or if it is unknown
     most_values: int | None = field(default=None, repr=False, compare=False)
-    # Bound on the probability that values are called frequent falsely; None if they are not
+    # Bound on the probability that values are wrongly considered frequent; None if they are not
     # frequent
     beta_of_values: float | None = field(default=None, repr=False, compare=False)
     # the values' frequencies, which determine `source` and `most_values`

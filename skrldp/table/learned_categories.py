@@ -348,9 +348,9 @@ def learn(
 def learn_columns(
     X: Any, sensitive: Any, categories: Any, grouping: Grouping, records: Any = None
 ) -> Table:
-    """Read a table at hand and learn its columns, once for all :func:`learn` of some of them.
+    """Read a table in memory and learn its columns once, for later calls of :func:`learn` on some.
 
-    Shapes: `records` (n,), how many records each row stands for. Raises as :func:`learn`.
+    Shapes: `records` (n,), how many records each row represents. Raises as :func:`learn`.
     """
     table = replace(read_table(X), records=records) if records is not None else read_table(X)
     table, plan = _public_table(

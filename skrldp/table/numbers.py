@@ -162,7 +162,7 @@ def refuse_many_values(name: Any, values: Sequence[Any], counts: NDArray[Any]) -
 
 
 def _from_texts(values: list[Any]) -> list[Any]:
-    """Read texts if all of them are numbers, or dates; return other values unchanged."""
+    """Convert strings that are all numbers, or all dates; return other values unchanged."""
     for form, read in ((_NUMBER_TEXT, float), (_ISO_DATE, datetime.fromisoformat)):
         if all(isinstance(value, str) and form.fullmatch(value) for value in values):
             with suppress(ValueError):
@@ -174,7 +174,7 @@ _LEARNED = "Prefer edges from elsewhere, because beta assumes this."
 
 
 def _remedies_for_numbers(name: Any, numbers: NDArray[Any], records: Sequence[Any]) -> list[str]:
-    """State bins and knots; then fewer of them, for messages that would be too long."""
+    """State bins and knots, and then fewer of them for messages that would be too long."""
     order = np.argsort(numbers)
     numbers, counts = numbers[order], np.array(records, dtype=float)[order]
     remedies = []

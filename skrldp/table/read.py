@@ -225,7 +225,7 @@ class Table:
     learned: tuple[tuple[Any, NDArray[Any]] | None, ...] = ()
 
     def of_columns(self, positions: Sequence[int]) -> Table:
-        """Return a table of some columns, with what was learned of them.
+        """Return a table of some columns, with what was learned about them.
 
         Names that are numbers are positions, so they are renumbered.
         """
