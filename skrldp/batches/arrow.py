@@ -387,7 +387,8 @@ def refuse_duplicates(name: str, column: Any, hashes: NDArray[np.uint64]) -> Non
         raise ValueError(
             f"column {brief(repr(name))} has ids in more than one row of a batch: "
             f"{listed(twice.to_pylist())}. Keep one row for each id, because a report is about a "
-            "single record, and call check_ids on the whole table. Nothing of the batch was reported."
+            "single record, and call check_ids on the whole table. Nothing of the batch was "
+            "reported."
         )
 
 

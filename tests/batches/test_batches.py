@@ -237,7 +237,7 @@ def test_all_rows_of_a_batch_or_none():
         ({"person": [{"classified": 1}, {"classified": 2}]}, "strings or bytes, not struct."),
         ({"person": [None, None]}, r"no id in 2 rows \(0, 1\) of a batch of 2 rows"),
         ({"person": ["a", ""]}, r"no id in 1 row \(1\) of a batch of 2 rows"),
-        ({"person": ["a", "a"]}, "in more than one row of a batch: 'a'. A report is about one"),
+        ({"person": ["a", "a"]}, "in more than one row of a batch: 'a'. Keep one row for each id"),
         ({"person": list("abab") * 9}, "in more than one row of a batch: 'a', 'b'"),
         ({"ill": ["no", "secret!"]}, r"a value \(not shown\)"),
         ({"age": [{"a": 1}] * 2}, "column 'age' contains values that cannot be categories"),
@@ -254,7 +254,7 @@ def test_bad_batches(columns, message):
     [
         ({"id": "ill"}, ValueError, "the column 'ill' is reported by the mechanism"),
         ({"keep": ["size"]}, ValueError, "the column 'size' is reported by the mechanism"),
-        ({"keep": ["ill"]}, ValueError, "must not also leave"),
+        ({"keep": ["ill"]}, ValueError, "must not be output unchanged"),
         ({"keep": ["report"]}, ValueError, "different names"),
         ({"keep": "more"}, TypeError, "a list of column names"),
         ({"id": 5}, TypeError, "id must be the name of a column"),

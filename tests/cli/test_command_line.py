@@ -276,7 +276,7 @@ CASES = {
     "id alone": (nothing, (*GOOD, "--id", "person"), "need both --id"),
     "key twice": (nothing, ("key", "key"), "a key in it may be in use"),
     "key on standard output": (nothing, ("key", "-"), "not written to standard output"),
-    "secret kept": (nothing, (*GOOD, "--keep", "ill"), "must not also leave"),
+    "secret kept": (nothing, (*GOOD, "--keep", "ill"), "must not be output unchanged"),
     "output there": (nothing, (*GOOD[:-1], "key.csv"), "key.csv exists; choose a different name"),
     "output is packed": (nothing, (*GOOD[:-1], "out.csv.gz"), "cannot infer the format"),
     "output is no file": (nothing, ("design", "records.csv", *DESIGN, "-o", os.devnull), "regular"),
