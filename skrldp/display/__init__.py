@@ -1,7 +1,7 @@
-"""Displays in the style of scikit-learn: objects with the data of a plot, drawn by matplotlib.
+"""Displays in the style of scikit-learn: objects with a plot's data, drawn with matplotlib.
 
 Colour-blind readers can distinguish the colours, and lines also differ in markers and strokes, so
-that they can be read in grey. Global settings, fonts and sizes remain the user's.
+that plots remain readable in greyscale. Global settings, fonts and sizes are left to the user.
 """
 
 from skrldp.display._curves import PrivacyUtilityDisplay

@@ -33,7 +33,7 @@ _UNITS = {"n": "of reports", "eps": "in nats"}
 _GRR = "GRR (plain LDP)"
 _NON_ROBUST = "non-robust (not private)"
 _LIMITS = ("time_limit", "n_jobs")  # parameters of the search, not of the guarantee
-_FEW = 8  # maximum number of values on the axis that are all labelled
+_FEW = 8  # maximum number of values for which each one is labelled on the axis
 
 
 class Utility(NamedTuple):
@@ -54,7 +54,7 @@ class Utility(NamedTuple):
 INFORMATION = Utility("normalized_mutual_information_", "information kept, I(X;Y) / H(X)")
 DISTORTION = Utility("distortion_", "expected distance of the report from U")
 
-# The parameters that determine the alphabets of a table.
+# Parameters that determine the alphabets of a table.
 _OF_TABLES = (
     "sensitive",
     "categories",
@@ -67,7 +67,7 @@ _OF_TABLES = (
 def levels_of(name: str, values: Any) -> list[Any]:
     """Return the sorted parameter values at which sanitizers are compared.
 
-    Raises ValueError if there are none, or one is not a positive number.
+    Raises ValueError if there are no values, or one of them is not a positive number.
     """
     levels: list[Any] = np.sort(np.atleast_1d(np.asarray(values))).tolist()
     if not levels:
@@ -91,8 +91,8 @@ def _by_name(sanitizer: Any) -> dict[Any, Any]:
 def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
     """Return fitted sanitizers by name, including BlockSanitizers.
 
-    Raises TypeError, NotFittedError if one is not a sanitizer, or has not been fitted. Raises
-    ValueError if there is none.
+    Raises TypeError if one is not a sanitizer, NotFittedError if one has not been fitted, and
+    ValueError if there are none.
     """
 
     def read(candidate: Any) -> Any:
@@ -106,7 +106,7 @@ def fitted_by_name(sanitizer: Any) -> dict[Any, Any]:
 def templates_of(sanitizer: Any) -> dict[str, Any]:
     """Return templates by name.
 
-    Raises TypeError if one is not a sanitizer. Raises ValueError if there is none.
+    Raises TypeError if one is not a sanitizer, and ValueError if there are none.
     """
     templates = _by_name(sanitizer)
     for template in templates.values():
@@ -122,8 +122,8 @@ def templates_of(sanitizer: Any) -> dict[str, Any]:
 def utility_of(templates: Mapping[str, Any]) -> Utility:
     """Return the measure that is used to compare sanitizers.
 
-    Raises ValueError if there is no common measure, because it is a distance for some and
-    information for others, or distances differ.
+    Raises ValueError if there is no common measure, because some sanitizers use a distance and
+    others information, or because distances differ.
     """
     by_distance = [name for name, t in templates.items() if isinstance(t, RobustMSESanitizer)]
     if not by_distance:
@@ -150,7 +150,7 @@ def fitted_copy(
 ) -> Any:
     """Fit a copy of a sanitizer with a different ε; if `verbose` is positive, print its utility.
 
-    If `quiet`, there is no warning that the baseline is not private.
+    If `quiet` is true, there is no warning that the baseline is not private.
     """
     start, copy = time.perf_counter(), clone(template).set_params(eps=eps)
     with warnings.catch_warnings():
@@ -172,15 +172,15 @@ class CurveDisplay:
     curves: dict[str, tuple[Floats, Floats]]
     baselines: tuple[str, ...] = ()
     _size = (6.0, 4.5)  # size of a new figure, in inches
-    _ndim = 1  # dimension of the values; 2 if each x may have several
+    _ndim = 1  # dimension of the values; 2 if there may be several for each x
     _needs = "needs two arrays of one length"
     _over_curves = False  # whether baselines are drawn on top
 
     def _take(self, curves: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> None:
         """Convert curves to arrays sorted by x.
 
-        Shapes: x (m,) and y (m,) or, where displays allow it, (m, k). Raises ValueError if there is
-        no curve, or the arrays are not of equal length.
+        Shapes: x (m,) and y (m,) or, where displays allow it, (m, k). Raises ValueError if there
+        are no curves, or the arrays have different lengths.
         """
         if not curves:
             raise ValueError("curves must contain at least one curve.")
@@ -198,7 +198,7 @@ class CurveDisplay:
             self.curves[name] = x[order], y[order]
 
     def _drawn(self, name: str) -> Floats:
-        """Return the values of a curve's line; NaN for gaps."""
+        """Return the values of a curve's line; NaN where the line has gaps."""
         return self.curves[name][1]
 
     def plot(self, ax: Any = None) -> Self:
@@ -254,18 +254,18 @@ class CurveDisplay:
         }
 
     def _said(self, name: str) -> str:
-        """Return the legend's text on a curve after its name."""
+        """Return the text that follows a curve's name in the legend."""
         return ""
 
     def _draw_beside(self, name: str, style: dict[str, Any]) -> None:
-        """Draw the parts of a curve in addition to its line."""
+        """Draw the parts of a curve other than its line."""
 
     def _scale(self) -> None:
         """Scale and name the axes."""
         raise NotImplementedError
 
     def _scale_by_factors(self, *, named: bool) -> None:
-        """Use a logarithmic scale for a wide range of x, and label its values if they are few."""
+        """Use a logarithmic scale for a wide range of x, and label each value if there are few."""
         grid = np.unique(np.concatenate([x for x, _ in self.curves.values()]))
         if grid[0] > 0 and grid[-1] >= 4.0 * grid[0]:
             self.ax_.set_xscale("log")
@@ -277,10 +277,10 @@ class CurveDisplay:
 class PrivacyUtilityDisplay(CurveDisplay):
     """Utility of sanitizers against ε, at the public distribution.
 
-    Utility is the normalised mutual information of record and report. PolyOpt maximises it;
-    A-optimal minimises the errors of estimates instead, so that its curve may fall as ε rises:
-    compare such designs with :class:`EstimationErrorDisplay`. For RobustMSE, utility is the
-    expected distance of the report from U, and smaller is better. The two cannot be combined in one
+    Utility is the normalised mutual information of record and report. PolyOpt maximises it.
+    A-optimal minimises the errors of estimates instead, so its curve may fall as ε rises; compare
+    such designs with :class:`EstimationErrorDisplay`. For RobustMSE, utility is the expected
+    distance of the report from U, and smaller is better. The two measures cannot be combined in one
     display.
 
     Parameters
@@ -290,7 +290,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
     utility : str, optional
         Label of the utility axis.
     baselines : sequence of names
-        Names of the curves for comparison, which are drawn in grey.
+        Names of the curves with which others are compared; they are drawn in grey.
 
     Attributes
     ----------
@@ -344,16 +344,16 @@ class PrivacyUtilityDisplay(CurveDisplay):
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table, as for `fit`.
         eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
-            Privacy parameters, in nats. Each curve needs one fit for each of them.
+            Privacy parameters, in nats. Each curve requires one fit for each value.
         sample_weight : array of shape (n,), optional
             How many records each row represents.
         baselines : bool, default=True
             Whether to add plain local differential privacy (GRR) and the optimum for the public
-            distribution alone, which is not private for other distributions; for RobustMSE, the
+            distribution alone, which is not private for other distributions. For RobustMSE, the
             baseline is the same problem without robust utility and robust privacy. The columns of
             S, the alphabets and the limits of the search are those of the first sanitizer.
         verbose : int, default=0
-            If positive, print each fit's result.
+            If positive, print the result of each fit.
         ax : matplotlib Axes, optional
             Axes to draw in; None creates a figure.
         **options
@@ -366,7 +366,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
         Raises
         ------
         TypeError
-            If `sanitizer`, or an entry of it, is not a sanitizer.
+            If `sanitizer`, or one of its entries, is not a sanitizer.
         ValueError
             If RobustMSE sanitizers are combined with others, or have different distances; if an
             `eps` is larger than a sanitizer's `eps_worst_case`.
@@ -397,7 +397,7 @@ class PrivacyUtilityDisplay(CurveDisplay):
 
 
 def _check_eps(name: str, template: Any, largest: float) -> None:
-    """Reject a template whose other guarantees are for a smaller ε."""
+    """Reject a template whose additional guarantees have a smaller ε."""
     worst_case = getattr(template, "eps_worst_case", None)
     if is_number(worst_case) and worst_case < largest:
         raise ValueError(

@@ -33,7 +33,7 @@ _PARTS = {
     "nonsensitive": "share of a value of U",
 }
 _AXES = {"n": "number of reports n", "eps": "privacy parameter ε (nats)"}
-_USELESS = 1.0  # the standard error of a share above which an estimate is useless
+_USELESS = 1.0  # standard error of a share above which an estimate is useless
 
 
 class EstimationErrorDisplay(CurveDisplay):
@@ -46,11 +46,11 @@ class EstimationErrorDisplay(CurveDisplay):
     ----------
     curves : dict of name to (x, errors)
         For each curve, m numbers of reports or values of ε, and the errors: shape (m,), or (m, k)
-        for k shares. Infinite if the reports do not determine a share.
+        for k shares. An error is infinite if the reports do not determine the share.
     against : {"n", "eps"}, default="n"
         Meaning of x.
     of : str, default="a share"
-        Name of the estimated quantity, for the axis.
+        Name of the estimated quantity, for the label of the axis.
     baselines : sequence of names
         Names of the curves that others are compared with; they are drawn in grey.
 
@@ -63,7 +63,7 @@ class EstimationErrorDisplay(CurveDisplay):
     ax_, figure_ : matplotlib Axes and Figure
         Set by `plot`.
     lines_ : list of matplotlib Line2D
-        One for each curve: its worst error.
+        One for each curve, which shows its largest error.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class EstimationErrorDisplay(CurveDisplay):
         self.against, self.of, self.baselines = against, of, tuple(baselines)
 
     _size = (6.4, 4.6)
-    _over_curves = True  # errors equal to that of raw records remain visible
+    _over_curves = True  # errors equal to those of raw records remain visible
     _ndim = 2
     _needs = "needs m numbers and errors of shape (m,) or (m, k)"
 
@@ -113,13 +113,14 @@ class EstimationErrorDisplay(CurveDisplay):
         Parameters
         ----------
         sanitizer : fitted sanitizer, or dict of name to fitted sanitizer
-            Pipelines that end in one are accepted, too. All must have the same secrets and values,
-            or all must be a BlockSanitizer, each with a block that contains `columns`.
+            Pipelines that end in a sanitizer are also accepted. Either all must have the same
+            secrets and values, or each must be a BlockSanitizer with a block that contains
+            `columns`.
         n : sequence of int, default=(1_000, 10_000, 100_000, 1_000_000)
             Numbers of reports.
         columns, part, by, distribution
             The shares, and the distribution, as for :func:`~skrldp.expected_std_error`. By default,
-            it is the first sanitizer's public distribution.
+            the distribution is the first sanitizer's public distribution.
         design_effect : float, default=1.0
             Design effect of samples of households or places, as for
             :func:`~skrldp.expected_std_error`; it also applies to true records. Not for blocks.
@@ -139,9 +140,8 @@ class EstimationErrorDisplay(CurveDisplay):
         Raises
         ------
         TypeError
-            If one is not a sanitizer.
-        ValueError
-            As by :func:`~skrldp.expected_std_error`, or if there are no sanitizers or no n.
+            If an entry is not a sanitizer. ValueError As by :func:`~skrldp.expected_std_error`, and
+            if there are no sanitizers or no `n`.
         """
         check_flag("baselines", baselines)
         fitted, grid = fitted_by_name(sanitizer), levels_of("n", n)
@@ -200,13 +200,13 @@ class EstimationErrorDisplay(CurveDisplay):
         X : array, list of rows, or data frame of shape (n, n_columns)
             The public table, as for `fit`.
         eps : sequence of float, default=(0.25, 0.5, 1, 2, 4)
-            Privacy parameters, in nats. Each curve takes one fit for each of them.
+            Privacy parameters, in nats. Each curve requires one fit for each value.
         n : int, default=10_000
             Number of reports.
         columns, part, by
             The shares, as for :func:`~skrldp.expected_std_error`.
         sample_weight : array of shape (n,), optional
-            How many records each row stands for.
+            How many records each row represents.
         design_effect : float, default=1.0
             Design effect of samples of households or places, as for
             :func:`~skrldp.expected_std_error`; it also applies to true records. Not for blocks.
@@ -228,8 +228,7 @@ class EstimationErrorDisplay(CurveDisplay):
         TypeError
             If an entry is not a sanitizer.
         ValueError
-            If there is no ε; as by
-            :func:`~skrldp.expected_std_error`.
+            If there are no values of ε, and as by :func:`~skrldp.expected_std_error`.
         """
         check_flag("baselines", baselines)
         templates, grid = templates_of(sanitizer), levels_of("eps", eps)
@@ -265,7 +264,7 @@ class EstimationErrorDisplay(CurveDisplay):
         Returns
         -------
         array of shape (m,)
-            Infinite if the reports do not determine some share.
+            Infinite if the reports do not determine one of the shares.
         """
         worst: Floats = self.curves[name][1].max(axis=1)
         return worst
@@ -313,7 +312,7 @@ class EstimationErrorDisplay(CurveDisplay):
         return f": not determined{where}"
 
     def _scale(self) -> None:
-        """Use logarithmic scales, and mark errors above which an estimate is useless."""
+        """Use logarithmic scales, and shade errors so large that an estimate is useless."""
         ax = self.ax_
         self._scale_by_factors(named=self.against == "eps")
         drawn = np.concatenate([line.get_ydata() for line in ax.lines])
@@ -323,7 +322,7 @@ class EstimationErrorDisplay(CurveDisplay):
             ax.autoscale(enable=False, axis="y")
             ax.axhspan(_USELESS, ax.get_ylim()[1], color="0.93", zorder=0)
             style = {"ha": "right", "va": "top", "fontsize": "small", "color": BASELINE}
-            # free of curves, because errors decrease
+            # no curves are here, because errors decrease
             ax.text(0.99, 0.99, "above 1: tells nothing", transform=ax.transAxes, **style)
         which = "standard errors, worst in bold" if self._each else "worst standard error"
         ax.set(xlabel=_AXES[self.against], ylabel=f"{which}:\n{self.of}")
@@ -339,7 +338,7 @@ def _named(columns: Any) -> str:
 
 
 def _grr(like: Mechanism, eps: float) -> Mechanism:
-    """Randomised response of the whole record; the record itself at infinite ε."""
+    """Randomised response of the whole record, or the record itself if ε is infinite."""
     different = exp(-eps)  # cannot overflow
     total = 1.0 + (len(like.secrets) * len(like.values) - 1) * different
     weights = (1.0 / total, different / total, different / total, different / total)
@@ -358,7 +357,7 @@ def _baselines(like: Mechanism, sanitizers: list[Any]) -> dict[str, Mechanism]:
 def _baselines_of_blocks(
     sanitizer: Any, columns: Any, by: Any, distribution: Any
 ) -> dict[str, tuple[Any, Any]]:
-    """Randomised response in each block, and true records, with the distributions of blocks."""
+    """Randomised response in each block, true records, and the distributions of the blocks."""
     manifest = sanitizer.manifest_
     joints = distribution
     if joints is None:

@@ -22,17 +22,17 @@ from skrldp.display._style import (
 )
 from skrldp.estimation import Estimates
 
-_SIZES = (0.15, 0.3, 9.0)  # inches of an interval, of a name, and maximum of all
+_SIZES = (0.15, 0.3, 9.0)  # inches for each interval and each name, and maximum height
 _SPREAD = 0.64  # share of a row over which its intervals are spread
 
 
 class IntervalDisplay:
-    """Estimates with their intervals: a row for each name, and a colour for each series.
+    """Estimates with their intervals, with a row for each name and a colour for each series.
 
     Parameters
     ----------
     intervals : mapping of name to array of shape (m, 3)
-        For each series, m estimates with lower and upper ends of their intervals; NaN if the
+        For each series, m estimates with the lower and upper ends of their intervals; NaN if the
         reports do not determine an estimate.
     names : sequence of length m
         Names of the estimates.
@@ -88,11 +88,11 @@ class IntervalDisplay:
         Parameters
         ----------
         figures : Estimates, or dict of name to Estimates
-            Such as ``estimator.marginal("job")``, ``estimator.mean("wage", by="job")``, or a
-            difference of two of them. Each entry of a dict has a colour; a row contains the
+            For example ``estimator.marginal("job")``, ``estimator.mean("wage", by="job")``, or a
+            difference of two estimates. Each entry of a dict has its own colour; a row contains the
             estimates with the same label.
         level : float, default=0.95
-            Level of the intervals.
+            Confidence level of the intervals.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
 
@@ -157,7 +157,8 @@ class IntervalDisplay:
             shift = (index + 0.5) / len(self.intervals) - 0.5
             heights = rows + _SPREAD * shift
             colour = COLOURS[index % len(COLOURS)]
-            self.bars_.append(  # by their middles, because an estimate may be outside its interval
+            # Relative to their middles, because an estimate may be outside its interval
+            self.bars_.append(
                 ax.errorbar(
                     (lower + upper) / 2.0,
                     heights,
@@ -193,7 +194,7 @@ class IntervalDisplay:
 
 
 def _read(figures: Any, level: float) -> tuple[str, str, dict[tuple[Any, ...], Floats]]:
-    """Return the estimated quantity, the columns' names, and estimates with intervals by label."""
+    """Return the quantity, the columns' names, and the estimates with their intervals by label."""
     if not isinstance(figures, Estimates):
         raise TypeError(
             "Expected estimates such as estimator.marginal(column) or estimator.mean(column, "

@@ -17,7 +17,7 @@ _PIXELS = 500  # maximum number of rows or columns that are drawn individually
 class MechanismDisplay:
     """Heat map of a mechanism: the probability of each report given each cell.
 
-    The columns are cells, grouped by secret. If the mechanism does not observe the secret, one
+    The columns are cells, grouped by secret. If the mechanism does not observe the secret, a single
     group represents all secrets.
 
     Parameters
@@ -60,7 +60,7 @@ class MechanismDisplay:
         Parameters
         ----------
         sanitizer : sanitizer
-            A fitted sanitizer, or one inside a FrozenEstimator.
+            A fitted sanitizer, or a FrozenEstimator that contains one.
         ax : matplotlib Axes, optional
             Where to draw; None makes a figure.
         **options
@@ -73,7 +73,7 @@ class MechanismDisplay:
         Raises
         ------
         TypeError, NotFittedError
-            If it is not a sanitizer, or has not been fitted.
+            If `sanitizer` is not a sanitizer, or has not been fitted.
         ValueError
             As by :meth:`plot`.
         """
@@ -123,7 +123,7 @@ class MechanismDisplay:
         groups = ["any secret"] if all_alike else texts(mechanism.secrets)
         width = len(mechanism.values)
         matrix = mechanism.matrix[:, : width * len(groups)]
-        # The sort is stable, so that reports which are cells stay in order.
+        # The sort is stable, so that reports that are cells stay in order.
         self.order_ = np.arange(b)
         if order == "cells":
             self.order_ = matrix.argmax(axis=1).argsort(kind="stable")
@@ -146,9 +146,9 @@ class MechanismDisplay:
         return self
 
     def _draw(self, matrix: NDArray[np.float64], cmap: Any, colorbar: bool) -> None:
-        """Draw the entries in cells' coordinates; if there are too many, the maxima of blocks.
+        """Draw the entries in the cells' coordinates or, if there are too many, maxima of blocks.
 
-        Otherwise a pixel for several entries would show an arbitrary one, and the diagonal could
+        Otherwise, a pixel would show an arbitrary one of several entries, and the diagonal could
         vanish.
         """
         b, a = matrix.shape
@@ -171,7 +171,7 @@ class MechanismDisplay:
             self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
 
     def _draw_groups(self, groups: list[str], width: int) -> Any:
-        """Separate the secrets; return an axis along the top to name them."""
+        """Draw lines between the secrets, and return an axis along the top for their names."""
         box = self.ax_.get_window_extent()
         cell = 72.0 * box.width / self.figure_.dpi / (width * len(groups))
         stroke = min(2.4, max(0.35 * cell, 12.0 / len(groups)))
@@ -185,7 +185,7 @@ class MechanismDisplay:
 
 
 def _size(reports: list[str], groups: list[str], values: list[str]) -> tuple[float, float]:
-    """Size of a new figure: a fifth of an inch for each entry, within limits."""
+    """Return the size of a new figure: a fifth of an inch for each entry, within limits."""
     cells = len(groups) * len(values)
     wide = min(max(3.6, 0.22 * cells), 8.0)
     high = min(max(2.6, 0.22 * len(reports)), 7.0)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Okabe and Ito's colours, without yellow, which is faint on white; neighbours also differ in grey.
+# Okabe and Ito's colours, without yellow, which is faint on white. Adjacent colours also differ in
+# greyscale.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINES = ("-", (0, (5, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (1.5, 1)))
@@ -17,9 +18,10 @@ BASELINE = "#595959"
 GRID = "#D9D9D9"
 MAP = "cividis"  # perceptually uniform, also for colour-blind readers
 
-_WIDTHS = (24, 36)  # maximum characters of a name; the larger number if names would look the same
+# Maximum number of characters of a name; the second, if names would otherwise look the same
+_WIDTHS = (24, 36)
 _STEPS = (1, 2, 5)
-_POINTS = 10.0  # font size for which figures have their default size
+_POINTS = 10.0  # font size for which the default size of figures is meant
 _LETTER = 0.62  # width of a letter relative to the font size, above DejaVu's average
 
 
@@ -35,7 +37,7 @@ def pyplot() -> Any:
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """Return the axes, or those of a new figure of this size, in inches for fonts of ten points."""
+    """Return the axes, or those of a new figure; its size is in inches for fonts of ten points."""
     if ax is not None:
         return ax
     plt = pyplot()
@@ -46,8 +48,8 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 def texts(categories: Sequence[Any]) -> list[str]:
     """Write categories as short, distinct names for an axis.
 
-    Returns list of k strings of one line. The middle of long names is omitted; names that are then
-    equal are numbered.
+    Returns a list of k strings of one line each. The middle of long names is omitted, and names
+    that are then equal are numbered.
     """
     for width in _WIDTHS:
         names = [_shortened(category, width) for category in categories]
@@ -59,11 +61,11 @@ def texts(categories: Sequence[Any]) -> list[str]:
         if alike[name] > 1:
             seen[name] += 1
             names[index] = f"{name} #{seen[name]}"
-    return [name.replace("$", r"\$") for name in names]  # escaped, because $ begins a formula
+    return [name.replace("$", r"\$") for name in names]  # escaped, because $ starts a formula
 
 
 def labels(names: Sequence[Any]) -> list[str]:
-    """Write names for a legend, which omits those that start with an underscore."""
+    """Write names for a legend, which would omit names that start with an underscore."""
     return [f" {name}" if name.startswith("_") else name for name in texts(names)]
 
 
@@ -103,7 +105,7 @@ def text_width(names: Sequence[str], points: float = _POINTS) -> float:
 
 
 def height_below(names: Sequence[str], gap: float) -> float:
-    """Height that names along an x axis take, in inches, at ten points."""
+    """Height that names along an x axis require, in inches, at ten points."""
     turned = _is_turned(names, _POINTS, gap)
     return text_width(names) if turned else 1.4 * _POINTS / 72.0
 
@@ -118,14 +120,14 @@ class Ticks(NamedTuple):
     Attributes
     ----------
     axis : matplotlib Axis
-        Axis whose ticks are set.
+        The axis whose ticks are set.
     positions, names : sequences of length k
         Positions of the names, in order.
     along : matplotlib Axis or None
-        The axis with the limits, if it is a different one.
+        The axis whose limits apply, if it is a different one.
     period : int or None
         Number of positions after which names repeat. Each repetition omits the same names, or all
-        if there is no room.
+        of them if there is no space.
     """
 
     axis: Any
@@ -151,7 +153,7 @@ class Ticks(NamedTuple):
         index = np.arange(len(self.positions))
         if self.period is None:
             index = index[::step]
-        else:  # room for the first name of the next repetition
+        else:  # space for the first name of the next repetition
             within = index % self.period
             keep = (within % step == 0) & (self.period - within >= step)
             index = index[keep]
@@ -160,7 +162,7 @@ class Ticks(NamedTuple):
 
 
 def set_ticks(figure: Any, *ticks: Ticks) -> None:
-    """Set tick names for an estimated size, and again after the layout has set the sizes."""
+    """Set tick names for an estimated size, and again when the layout has determined sizes."""
     root = figure.figure  # the whole figure, even for a subfigure
     layout = root.get_layout_engine()
     for turn in range(1 if layout is None else 2):
@@ -177,7 +179,7 @@ def _step(minimum: int) -> int:
 
 
 def legend(ax: Any, *, above: bool) -> Any:
-    """Add a legend above the axes, where it hides nothing, or inside."""
+    """Add a legend above the axes, where it hides nothing, or inside them."""
     if not above:
         return ax.legend(fontsize="small")
     names = [line for name in ax.get_legend_handles_labels()[1] for line in name.split("\n")]

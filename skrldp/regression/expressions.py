@@ -1,8 +1,9 @@
 """Calls in formulas, such as ``log(age)``: parsed and evaluated without running Python.
 
 A formula may come from a web form or a file. Therefore its characters are split into tokens of a
-few kinds, calls of listed functions are parsed into a syntax tree whose names are placeholders, and
-a tree is evaluated node by node. Formulaic receives only names of columns, digits and operators.
+few kinds, calls of permitted functions are parsed into a syntax tree whose names are placeholders,
+and this tree is evaluated node by node. Formulaic receives only names of columns, digits and
+operators.
 """
 
 import ast
@@ -30,7 +31,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _WORDS = ("and", "or", "not", "True", "False")
-_SIGNS = ("**", *"-+*/:^|~()")  # operators of formulaic; others may occur only in calls
+_SIGNS = ("**", *"-+*/:^|~()")  # formulaic's operators; other operators may occur only in calls
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("ceil", "exp", "expm1", "floor", "log", "log10")},
     **{name: getattr(np, name) for name in ("log1p", "log2", "maximum", "minimum", "sqrt")},
@@ -91,14 +92,14 @@ class Terms:
     formula : str
         Names between backticks, digits and operators.
     calls : dict
-        Meaning of each name: a call, or a column.
+        What each name stands for: a call, or a column.
     """
 
     formula: str
     calls: Mapping[str, Call]
 
     def columns(self, names: Iterable[str]) -> list[str]:
-        """Return the columns that names of the formula need, without duplicates."""
+        """Return the columns that names in the formula require, without duplicates."""
         return list(dict.fromkeys(column for name in names for column in self.calls[name].columns))
 
 
@@ -192,7 +193,7 @@ def _check_function(name: str) -> None:
 def column_of(
     name: str, terms: Terms, values: Mapping[str, NDArray[Any]], levels: Mapping[str, Column]
 ) -> "pd.Series":
-    """Evaluate a name of a formula as numbers or as a categorical with all categories.
+    """Evaluate a name in a formula, as numbers or as a categorical with all categories.
 
     `values` are the columns, (n,) each, without missing values; `levels` their categories.
     """
@@ -228,7 +229,7 @@ def is_numeric(column: Column) -> bool:
 
 
 def _coding(tree: ast.expr, levels: Mapping[str, Column]) -> tuple[str, int]:
-    """Column of a call of C, and the index of its reference category."""
+    """Return the column of a call of C, and the index of its reference category."""
     match tree:
         case ast.Call(args=[ast.Name(id=name)], keywords=[]):
             return name, 0
@@ -249,7 +250,7 @@ def _coding(tree: ast.expr, levels: Mapping[str, Column]) -> tuple[str, int]:
 
 
 def _level(node: ast.expr, column: Column) -> int:
-    """Index of the category that a constant names."""
+    """Return the index of the category that a constant names."""
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             value: Any = -number
@@ -267,7 +268,7 @@ def _level(node: ast.expr, column: Column) -> int:
 
 
 def _function(node: ast.AST) -> str:
-    """Name of the function that a node calls; empty if it is not a call."""
+    """Return the name of the function that a node calls; empty if the node is not a call."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id
     return ""

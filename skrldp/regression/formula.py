@@ -1,4 +1,4 @@
-"""A formula's design matrix over the combinations of categories of the estimated records."""
+"""A formula's design matrix for the combinations of categories in the estimated records."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ class Regression:
         return [f"{response}:{name}" for response in self.responses for name in self.names]
 
     def shares(self, frequencies: Floats) -> Floats:
-        """Shares of the combinations, (g,), in records with frequencies (a,)."""
+        """Return the shares of the combinations, (g,), in records with frequencies (a,)."""
         sums = np.bincount(self.rows, frequencies, len(self.outcomes) + 1)
         return sums[:-1].astype(np.float64)
 
@@ -86,7 +86,7 @@ class Regression:
         return np.pad(functions, ((0, 0), (0, 1)))[:, self.rows]
 
     def regressors_of(self, exog: Any) -> tuple[Floats, Any]:
-        """Regressors of records, (n, p), NaN where a value is missing, and the frame's index."""
+        """Return records' regressors, (n, p), NaN if a value is missing, and the frame's index."""
         factors = {factor.expr for term in self.spec.formula for factor in term.factors}
         used = sorted(factors.intersection(self.terms.calls))
         columns = self.terms.columns(used)
@@ -130,8 +130,8 @@ class Regression:
 def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     """Make the matrices of a formula from the categories of an estimator's columns.
 
-    Raises TypeError or ValueError if the formula cannot be read, has unknown columns, or its left
-    side is not a response of the family.
+    Raises TypeError or ValueError if the formula cannot be read, if it has unknown columns, or if
+    its left side is not a response of the family.
     """
     formulaic = _formulaic()
     if not isinstance(formula, str):
@@ -218,7 +218,7 @@ def _formulaic() -> Any:
 def _combinations(
     cells: Cells, names: Sequence[str]
 ) -> tuple[dict[str, Column], dict[str, NDArray[Any]], NDArray[np.intp]]:
-    """Categories and combinations without missing values, and which combination each cell has."""
+    """Return categories and combinations without missing values, and each cell's combination."""
     record = cells.record
     groups = group_cells(record, names, "all")
     rows = [row if len(names) > 1 else (row,) for row in groups.categories]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Family(NamedTuple):
-    """Mean of a response, as a function of linear predictors.
+    """The mean of a response as a function of linear predictors.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Family(NamedTuple):
     mean : callable
         (g, j) to (g, j).
     variance : callable
-        Derivatives of the means by the predictors, (g, j) to (g, j, j).
+        Derivatives of the means with respect to the predictors, (g, j) to (g, j, j).
     """
 
     name: str
@@ -43,7 +43,7 @@ class Family(NamedTuple):
 
 
 def _probabilities(predictors: Floats) -> Floats:
-    """Probabilities of all categories but the first, whose predictor is 0."""
+    """Return the probabilities of all categories except the first, whose predictor is 0."""
     return softmax(np.pad(predictors, ((0, 0), (1, 0))), axis=1)[:, 1:]
 
 
@@ -63,9 +63,9 @@ FAMILIES = {
 # -- coefficients ---------------------------------------------------------------------------------
 
 _STEPS, _HALVINGS = 100, 40
-_DONE = 1e-22  # squared length of a Newton step, in the metric of the information
-# Diverging coefficients have steps of 1, for regressors up to 1, with decreasing gains; other
-# coefficients have steps below 0.01 at this gain.
+_DONE = 1e-22  # tolerance for the squared length of a Newton step, in the metric of the information
+# Diverging coefficients take steps of 1, for regressors of at most 1, with decreasing gains. At
+# this gain, the steps of other coefficients are below 0.01.
 _ENDLESS, _NO_GAIN = 0.1, 1e-13
 _DEPENDENT = 1e-9  # relative to the largest diagonal entry of R
 
@@ -76,9 +76,9 @@ def solve(
     """Solve ``sum_i w_i x_i (y_i - mean(x_i' b)) = 0`` by Newton's method with halved steps.
 
     Shapes: regressors (g, p), outcomes (g, j), weights (g,) with sum 1. Returns the coefficients
-    (p, j) and the inverse of minus the derivative of the score, (j * p, j * p), grouped by
-    predictor in the order of their `names`. Raises a ValueError that names coefficients which
-    diverge because the data are separated.
+    (p, j), and the inverse of minus the derivative of the score, (j * p, j * p), grouped by
+    predictor in the order of `names`. Raises a ValueError that names the coefficients that diverge
+    because the data are separated.
     """
     scale = np.abs(regressors).max(axis=0)
     scaled, n_outcomes = regressors / scale, outcomes.shape[1]
@@ -98,7 +98,8 @@ def solve(
             break
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = (0.5**halving for halving in range(_HALVINGS))
-            # the likelihood is concave: along the step its slope decreases, at most to minus itself
+            # the likelihood is concave, so that its slope decreases along the step; at most to
+            # minus itself
             by = next((t for t in sizes if step @ score_of(solution + t * move) >= -gain), 0.0)
         solution = solution + by * move
     if endless.any():
@@ -160,9 +161,9 @@ class RegressionResults(ReadOnly):
     bse : pandas.Series
         Standard errors.
     tvalues : pandas.Series
-        Coefficients divided by standard errors, approximately normal for many reports.
+        Coefficients divided by standard errors; approximately normal if there are many reports.
     pvalues : pandas.Series
-        Probability of a coefficient at least as far from 0, if the true one is 0.
+        Probability of an estimate at least as far from 0, if the true coefficient is 0.
 
     See Also
     --------
@@ -198,12 +199,12 @@ class RegressionResults(ReadOnly):
         Parameters
         ----------
         alpha : float, default=0.05
-            One minus the level.
+            One minus the confidence level.
 
         Returns
         -------
         pandas.DataFrame
-            Columns 0 and 1: lower and upper ends.
+            Columns 0 and 1 contain the lower and upper ends.
         """
         import pandas as pd
 
@@ -232,7 +233,7 @@ class RegressionResults(ReadOnly):
         Returns
         -------
         pandas.DataFrame
-            With the same column names as in statsmodels.
+            The table, with the same column names as in statsmodels.
         """
         import pandas as pd
 
@@ -254,14 +255,14 @@ class RegressionResults(ReadOnly):
         Parameters
         ----------
         exog : data frame, optional
-            Records with the columns of the right side, in pandas, polars or pyarrow; None for each
-            combination of categories that the formula's columns have.
+            Records with the columns of the right-hand side, in pandas, polars or pyarrow. By
+            default, all combinations of categories of the formula's columns.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
-            Multinomial models have a column for each category except the first. A record with a
-            missing value has NaN.
+            Predictions. For multinomial models, there is a column for each category except the
+            first. They are NaN for records with a missing value.
 
         Raises
         ------
@@ -287,7 +288,8 @@ class RegressionResults(ReadOnly):
         Parameters
         ----------
         r_matrix : array of shape (k, m)
-            The functions, in the order of ``params``; of full rank.
+            The functions, with coefficients in the order of ``params``. The matrix must have full
+            rank.
 
         Returns
         -------
@@ -296,7 +298,8 @@ class RegressionResults(ReadOnly):
         Raises
         ------
         ValueError
-            If these are not numbers, not one for each coefficient, or not of full rank.
+            If the entries are not numbers, if there is not one for each coefficient, or if the
+            matrix does not have full rank.
         """
         functions = np.atleast_2d(real_numbers(r_matrix, "r_matrix").astype(float))
         if functions.shape[1] != self._values.size:
@@ -337,7 +340,7 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     ----------
     formula : str
         As in statsmodels, with names of columns: ``"income ~ age + C(education)"``. The response
-        has two categories, of which the model predicts the second, or is a condition: ``I(income ==
+        has two categories, the second of which is predicted, or it is a condition: ``I(income ==
         ">50K") ~ age``. No part of the formula is run as Python.
     estimator : FrequencyEstimator or BlockEstimator
         Fitted to the reports.
@@ -349,10 +352,10 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
     Raises
     ------
     TypeError
-        If the formula is not a string or the estimator of a different kind.
+        If the formula is not a string, or the estimator has a different type.
     ValueError
-        If the formula has unknown columns or an unsuitable response, regressors are collinear, or
-        coefficients are infinite (separation).
+        If the formula has unknown columns or an unsuitable response, if regressors are collinear,
+        or if coefficients are infinite (separation).
     ImportError
         If formulaic is not installed.
 
@@ -363,15 +366,15 @@ def logit(formula: str, estimator: Any) -> RegressionResults:
 
     Notes
     -----
-    With π the estimated distribution of the records and ψ the score of one record, the coefficients
-    solve :math:`\sum_x \pi_x \psi(x, \theta) = 0`. Their covariance is the sandwich
+    If π is the estimated distribution of the records and ψ the score of a record, the coefficients
+    solve :math:`\sum_x \pi_x \psi(x, \theta) = 0`. Their covariance is the sandwich estimator
     :math:`A^{-1} \Psi \operatorname{Cov}(\hat\pi) \Psi^T A^{-T}`, with the scores of all cells in Ψ
-    and :math:`A = \sum_x \pi_x \partial \psi / \partial \theta`: it does not assume that the model
-    is true, and includes the noise of the reports. Records with a missing value in one of the
+    and :math:`A = \sum_x \pi_x \partial \psi / \partial \theta`. It does not assume that the model
+    is true, and it includes the noise of the reports. Records with a missing value in one of the
     columns are ignored.
 
-    A model fitted to the reports as if they were records, or to the most probable record of each
-    report, finds the prior's relation rather than that of the records.
+    A model that is fitted to the reports as if they were records, or to the most probable record of
+    each report, reproduces the relationship in the prior rather than that in the records.
 
     Examples
     --------
@@ -397,7 +400,7 @@ def mnlogit(formula: str, estimator: Any) -> RegressionResults:
     Parameters
     ----------
     formula : str
-        As for :func:`logit`; the response has two categories or more.
+        As for :func:`logit`, but the response has two or more categories.
     estimator : FrequencyEstimator or BlockEstimator
         Fitted to the reports.
 
@@ -436,7 +439,7 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
     Parameters
     ----------
     formula : str
-        As for :func:`logit`; the response is a number.
+        As for :func:`logit`, but the response is a number.
     estimator : FrequencyEstimator or BlockEstimator
         Fitted to the reports.
 
@@ -470,12 +473,12 @@ def ols(formula: str, estimator: Any) -> RegressionResults:
 
 
 def poisson(formula: str, estimator: Any) -> RegressionResults:
-    """Poisson regression: the logarithm of the mean is a linear function.
+    """Poisson regression: the logarithm of the mean is a linear function of the regressors.
 
     Parameters
     ----------
     formula : str
-        As for :func:`logit`; the response is a number, at least 0.
+        As for :func:`logit`, but the response is a number of at least 0.
     estimator : FrequencyEstimator or BlockEstimator
         Fitted to the reports.
 
@@ -551,7 +554,7 @@ def _fitted(kind: str, formula: str, estimator: Any) -> RegressionResults:
 
 
 def _solution(regression: Regression, family: Family, weights: Floats) -> tuple[Floats, Floats]:
-    """Return coefficients, and their derivatives with respect to the frequencies of cells.
+    """Return the coefficients, and their derivatives with respect to the cells' frequencies.
 
     Shapes: weights (g,); returns (p, j) and (j * p, a). Only complete records have derivatives.
     """
