@@ -57,10 +57,12 @@ _LEAST = 16  # minimum number of the pilot's records in each group
 _MOST_GROUPS = 32  # maximum number of groups in a pilot; a random subset is used if there are more
 _FEWEST = 200  # minimum number of records of an audit
 _CHECKS = 3  # checks that can fail by chance: mechanism, repeats, unknown
-_STRENGTHS = 10.0 ** np.arange(6)  # of Dirichlet distributions around the mechanism's columns
+# Strengths of Dirichlet distributions around the mechanism's columns
+_STRENGTHS = 10.0 ** np.arange(6)
 _BARE = 0.5 ** np.arange(12)[:, None]  # hypothetical shares of records reported without noise
-_ROWS = 64  # minimum number of records with each unknown value; n / 100 if that is more
-_ENTRIES = 4_000_000  # maximum size of one call's reports and of the compared part of a mechanism
+_ROWS = 64  # minimum number of records with each unknown value; n / 100 if this is larger
+# Maximum size of the reports of one call, and of the compared part of a mechanism
+_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class Check:
     passed : bool
         Whether no fault was found.
     p_value : float
-        Upper bound on the probability of such an observation if there is no fault; 0 for a certain
-        fault.
+        Upper bound on the probability of such an observation if there is no fault; 0 if a fault is
+        certain.
     message : str
         Description of the result.
     """
@@ -97,11 +99,12 @@ class Bound:
     eps : float
         Lower bound on the leakage, in nats.
     secrets : (secret, secret)
-        The pair: the event is more probable under the first.
+        The pair of secrets; the event is more probable under the first.
     event : tuple
         The reports that form the event, in their original form: scalars if they have one column.
     counts, totals : (int, int)
-        Number of records of each secret with such a report, and of all its records.
+        For each secret, the number of records with such a report, and the number of all its
+        records.
     """
 
     claim: Claim
@@ -121,12 +124,12 @@ class Audit:
     subject : str
         Name of the audited object.
     level : float
-        Confidence. If there is no fault, then with at least this probability no bound exceeds the
-        leakage and all checks pass.
+        Confidence level. If there is no fault, then with at least this probability, no bound
+        exceeds the leakage and all checks pass.
     n : int
         Number of records for each bound and each check.
     bounds : tuple of Bound
-        One for each claim. The first is about observers who know only the report.
+        One bound for each claim. The first is for observers who know only the report.
     checks : tuple of Check
         All checks, in order; one named "bound" for each bound.
     """
@@ -203,13 +206,13 @@ def audit(
     mechanism: Mechanism | None = None,
     random_state: Any = None,
 ) -> Audit:
-    r"""Bound the leakage of a sanitizer, or any black box, from below, and check its randomness.
+    r"""Bound the leakage of a sanitizer, or of any black box, from below, and check its randomness.
 
     Records are drawn from the public distribution, and their reports are counted. Some of the
-    records serve to choose the pair of secrets and the event A, a set of reports, with the largest
-    ratio. The others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and Pearson's
-    intervals. Then the draws are checked: whether reports follow the certified mechanism, each call
-    draws anew, and unknown values are rejected.
+    records are used to choose the pair of secrets and the event A, a set of reports, with the
+    largest ratio. The others bound :math:`\log P(A|s_1)/P(A|s_2)` from below with Clopper and
+    Pearson's intervals. Then the draws are checked: whether reports follow the certified mechanism,
+    whether each call draws anew, and whether unknown values are rejected.
 
     **An audit does not prove privacy**; the certificate does. An audit finds faults in the
     sampling.
@@ -219,9 +222,9 @@ def audit(
     sanitizer : sanitizer or callable
         A fitted sanitizer, a Pipeline that ends in one, or either in a FrozenEstimator. For a
         pipeline, only the last step is audited, on records in the form that it receives.
-        Alternatively, a function, such as a whole pipeline's `transform`, that maps an array of
-        records, with the columns of S followed by those of U, to one report each: an array, a list
-        or a data frame.
+        Alternatively, a function, such as the `transform` of a whole pipeline, that maps an array
+        of records, with the columns of S followed by those of U, to an array, a list or a data
+        frame with one report for each record.
     n : int, default=100_000
         Number of records for each bound, and for each of the checks.
     distribution : JointDistribution, optional
@@ -231,25 +234,25 @@ def audit(
         For a function: the claim, in nats, about observers who know only the report. For a
         sanitizer, each claim of its certificate is tested by a separate bound.
     level : float, default=0.95
-        Confidence. Half of ``1 - level`` is for the bounds, the rest for the checks.
+        Confidence level. Half of ``1 - level`` is allocated to the bounds, the rest to the checks.
     mechanism : Mechanism, optional
         For a function: the mechanism that its reports should follow. The reports must be indices of
-        its symbols, and its secrets and values those of the distribution. The default of `eps` is
-        then its leakage at the distribution. For a sanitizer, this is `mechanism_`.
+        its symbols, and its secrets and values must be those of the distribution. `eps` is then its
+        leakage at the distribution by default. For a sanitizer, this is `mechanism_`.
     random_state : None, int or numpy Generator
-        For drawing the records; the sanitizer uses its own randomness.
+        Source of randomness for the records; the sanitizer uses its own.
 
     Returns
     -------
     Audit
-        ``eps`` is the lower bound; ``passed`` and ``findings`` tell whether there are faults.
+        ``eps`` is the lower bound; ``passed`` and ``findings`` show whether there are faults.
 
     Raises
     ------
     TypeError
         If there is nothing to audit, or the reports are not a table.
     ValueError
-        If a parameter is invalid, or the number of reports is not that of records.
+        If a parameter is invalid, or the number of reports differs from the number of records.
     NotFittedError
         If the sanitizer has not been fitted.
 
@@ -326,7 +329,7 @@ _HERE = Around("renyi", {"alpha": 1.0, "radius": 0.0}, "given")  # only the dist
 
 
 def claims_of(sanitizer: Any) -> list[Claim]:
-    """List the tested claims: about one report, and about observers who know columns."""
+    """List the tested claims: for one report, and for observers who know some columns."""
     claims = sanitizer.certificate_.claims
     return [claim for claim in (claims.main, claims.known) if claim is not None]
 
@@ -338,12 +341,12 @@ class _Numbers:
         self.of_row: dict[tuple[Any, ...], int] = {}
 
     def row(self, number: int) -> Any:
-        """Return a report in its original form: a scalar for one column, otherwise a tuple."""
+        """Return a report in its original form: a scalar for a single column, otherwise a tuple."""
         row = list(self.of_row)[number]
         return row[0] if len(row) == 1 else row
 
     def add(self, reports: Any, n_rows: int) -> Integers:
-        """Return the numbers of the reports about some records, shape (n_rows,)."""
+        """Return the indices of the reports about some records, shape (n_rows,)."""
         rows = _rows_of(reports)
         if len(rows) != n_rows:
             raise ValueError(
@@ -376,16 +379,18 @@ class _BlackBox:
     """A function from records to reports, and the form of its records."""
 
     report: Callable[[Any], Any]  # maps a table of records to their reports
-    joint: JointDistribution  # a record's cell has code ``s * a2 + u``
-    write: Callable[..., Any]  # writes records of given cells, or with an unusual value in a column
-    columns: list[tuple[Any, bool, tuple[Any, ...]]]  # names, whether sensitive, known values
+    joint: JointDistribution  # the code of a record's cell is ``s * a2 + u``
+    # Writes records with given cells, or with an unknown value in a column
+    write: Callable[..., Any]
+    # Each column's name, whether it is sensitive, and its known values
+    columns: list[tuple[Any, bool, tuple[Any, ...]]]
     mechanism: Mechanism | None  # the mechanism that the reports should follow, if known
     numbers: _Numbers
     symbols: Integers  # (b,), index of each symbol's report; these come first
-    step: int = _ENTRIES  # records in one call
+    step: int = _ENTRIES  # number of records in one call
 
     def reports(self, cells: Integers) -> Integers:
-        """Report records with these cells; return the reports' indices."""
+        """Report records with these cells, and return the indices of the reports."""
         starts = range(0, len(cells), self.step)
         batches = [cells[start : start + self.step] for start in starts]
         numbers = [
@@ -533,8 +538,8 @@ def _bound_leakage(
     n_pilot = int(_PILOT * n) // len(groups)
     pilot = drawn(groups, n_pilot)
     size = (n - n_pilot * len(groups)) // 2
-    # Arc sines of square roots of shares have a constant variance: half the width of an interval,
-    # and a standard deviation of the pilot's share.
+    # The arc sine of the square root of a share has a constant variance. The step is half the width
+    # of an interval plus a standard deviation of the pilot's share.
     step = (-float(ndtri(miss / 2.0)) / math.sqrt(size) + 1.0 / math.sqrt(n_pilot / 2.0)) / 2.0
     pair, event = _choose(groups, pilot, step)
     hits = [int(np.isin(reports, event).sum()) for reports in drawn(pair, size)]
@@ -553,10 +558,10 @@ def _bound_leakage(
 def _choose(
     groups: Sequence[_Group], pilot: Sequence[Integers], step: float
 ) -> tuple[tuple[_Group, _Group], Integers]:
-    """Choose the pair of groups and the event of the largest expected bound.
+    """Choose the pair of groups and the event with the largest expected bound.
 
-    The candidate events of a pair are the first few reports in the order of their ratio in one half
-    of the pilot; the other half evaluates them.
+    The candidate events of a pair are the first reports, one to all but one, in the order of their
+    ratios in one half of the pilot; the other half is used to evaluate them.
     """
     distinct, codes = np.unique(np.stack(pilot), return_inverse=True)
     halves = []
@@ -572,7 +577,8 @@ def _choose(
         upper, lower = (np.arcsin(np.sqrt(share)) for share in shares)
         low = np.sin(np.maximum(upper - step, 1e-9))
         high = np.sin(np.minimum(lower + step, np.pi / 2.0))
-        # If no bound above 0 is expected, events are ranked by how reliably they separate the pair.
+        # If no bound is expected to exceed 0, events are ranked by how reliably they separate the
+        # pair.
         score = np.where(low > high, low / high, (upper - lower) / 2.0)
         score = score[: max(1, len(order) - 1)]  # all reports together contain no information
         end = int(score.argmax())
@@ -606,7 +612,7 @@ def _check_bound(bound: Bound, miss: float) -> Check:
 def _check_draws(
     box: _BlackBox, n: int, share: float, generator: np.random.Generator
 ) -> list[Check]:
-    """Make all checks except the bounds; each raises a false alarm with probability `share`."""
+    """Make all checks except the bounds; each has false-alarm probability at most `share`."""
 
     def check(name: str, p_value: float, fault: str, fine: str) -> Check:
         passed = p_value > share
@@ -640,9 +646,9 @@ def _check_draws(
 def _check_repeats(first: Integers, second: Integers) -> float:
     """Bound the p-value of the agreement between two calls' reports about the same records.
 
-    Let y and z be reports of one cell from one call, and x the report from the other call at the
-    position of y. If draws are independent, y and z are exchangeable given x, so that for every
-    mechanism x agrees only with y or only with z with equal probability.
+    Let y and z be two reports about the same cell from one call, and x the report from the other
+    call at the position of y. If draws are independent, y and z are exchangeable given x. Therefore
+    x is equally likely to agree only with y and only with z, for every mechanism.
     """
     aligned, crossed = first[::2] == second[::2], first[::2] == second[1::2]
     tossed = aligned != crossed
@@ -656,7 +662,7 @@ def _check_mechanism(
     """Test whether reports about records with some cells (n,) follow the mechanism."""
     expected, n = box.expected(cells), len(reports)
     foreign = np.flatnonzero(reports >= len(expected))
-    if foreign.size:  # because the mechanism's own reports have the first numbers
+    if foreign.size:  # because the mechanism's reports have the first indices
         report = box.numbers.row(int(reports[foreign[0]]))
         words = f"{foreign.size:,} of {n:,} reports are not the mechanism's, such as {report!r}"
         return 0.0, words
@@ -681,10 +687,11 @@ def _evidence(expected: Floats, row: Indices, column: Indices, counts: Integers)
 
     Under the mechanism, the likelihood ratio of any other distribution of the reports has
     expectation 1, so an average of such ratios exceeds :math:`1/p` with probability at most p
-    (Markov). The others are Dirichlet mixtures around the mechanism's columns, and the mechanism
-    with a share of the records reported as the likeliest report of their cell, without noise.
+    (Markov). The other distributions are Dirichlet mixtures around the mechanism's columns, and the
+    mechanism with a share of the records reported without noise, as the likeliest report of their
+    cell.
 
-    Shapes: `expected` (b, n_cells); the others (m,), of reports and cells that occur.
+    Shapes: `expected` (b, n_cells); the others (m,), for the pairs of report and cell that occur.
     """
     rates, strength = expected[row, column], _STRENGTHS[:, None]
     totals = np.bincount(column, counts, expected.shape[1])
@@ -703,7 +710,7 @@ def _evidence(expected: Floats, row: Indices, column: Indices, counts: Integers)
 def _check_unknown(box: _BlackBox, n: int, generator: np.random.Generator) -> tuple[float, str]:
     """Pass values outside the alphabet in each column, and examine the reports.
 
-    Returns (float, str): bound on the p-value, 0 for a certain fault, and a description.
+    Returns (float, str): a bound on the p-value, 0 if a fault is certain, and a description.
     """
     worst, every = (1.0, ""), box.joint.counts.size
     trials = [(i, v) for i, (_, _, known) in enumerate(box.columns) for v in _strange_values(known)]
@@ -754,7 +761,7 @@ def _no_draws(name: Any, knots: Any, n: int) -> Any:
 
 
 def _strange_values(known: Sequence[Any]) -> list[Any]:
-    """Values outside a column's categories: one of the same type, and a missing value."""
+    """Return values outside a column's categories: one of the same type, and a missing value."""
     present = [value for value in known if value is not None]
     strange: list[Any] = [] if len(present) < len(known) else [None]
     if all(isinstance(value, int | float) for value in present):

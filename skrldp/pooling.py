@@ -1,4 +1,4 @@
-"""Blocks of columns: their margins as functions of common parameters, jointly estimated."""
+"""Blocks of columns: joint estimation of their margins, as functions of common parameters."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class BlockModel(ReadOnly):
 
     @cached_property
     def back(self) -> Floats:
-        """The parameters of a distribution, without the constant, as functions of it: (p, a)."""
+        """A distribution's parameters, without the constant, as linear functions of it: (p, a)."""
         return read_only(np.linalg.pinv(self.design))
 
 
@@ -39,9 +39,9 @@ class BlockModel(ReadOnly):
 class CommonMargins:
     """The parameters that the margins of several blocks have in common.
 
-    A parameter is the joint probability of one category in each of several columns, none of them
-    the last of its column. The parameters of all subsets of a block's columns determine its
-    distribution.
+    A parameter is the joint probability of one category in each of several columns, where no
+    category is the last of its column. The parameters of all subsets of a block's columns determine
+    its distribution.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class CommonMargins:
 
 
 def _one_column(size: int) -> Floats:
-    """Express the categories' probabilities by a constant and those of all but the last."""
+    """Express categories' probabilities by a constant and the probabilities of all but the last."""
     matrix = np.zeros((size, size))
     matrix[-1, 0] = 1.0
     matrix[:-1, 1:] = np.eye(size - 1)
@@ -84,12 +84,12 @@ def _one_column(size: int) -> Floats:
 
 
 def _parameters(columns: Sequence[int], sizes: dict[int, int]) -> list[tuple[tuple[int, int], ...]]:
-    """Name the parameters of a block: pairs of a column and a category, in the columns' order."""
+    """Name the parameters of a block by pairs of a column and a category, in column order."""
     names = []
     for codes in product(*(range(sizes[column]) for column in columns)):
         chosen = [(column, code) for column, code in zip(columns, codes, strict=True) if code]
         names.append(tuple(sorted(chosen)))
-    return names[1:]  # the first, without columns, is the constant
+    return names[1:]  # the first parameter, without columns, is the constant
 
 
 # -- generalised least squares over the reports of all blocks -------------------------------------
@@ -97,16 +97,17 @@ def _parameters(columns: Sequence[int], sizes: dict[int, int]) -> list[tuple[tup
 # Eigenvalues of the information below this share of the largest count as zero: their directions are
 # not estimated.
 _NOTHING = 1e-10
-# Maximum part of a function, relative to its length, in directions without information.
+# Maximum component of a function, relative to its length, in directions without information.
 _DETERMINED = 1e-6
 
 
 class ReportInformation(NamedTuple):
-    """Information of one report of a block about the block's parameters."""
+    """Information of one report from a block about the block's parameters."""
 
     matrix: Floats  # (p, p), Fisher information of a report
-    channel: Floats  # (b, p), derivative of the report's distribution by the parameters
-    constant: Floats  # (b,), that distribution if all parameters are 0
+    # (b, p), derivative of the report's distribution with respect to the parameters
+    channel: Floats
+    constant: Floats  # (b,), the report's distribution if all parameters are 0
     # (b,), the distribution of the report at which the information is computed, positive
     report: Floats
 
@@ -130,10 +131,10 @@ def information_of(model: BlockModel, matrix: Floats, cells: Floats) -> ReportIn
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """One block's information, partitioned into shared parameters and its own."""
+    """A block's information, partitioned into shared parameters and the block's own."""
 
     model: BlockModel
-    information: Floats  # (p, p), of all its reports
+    information: Floats  # (p, p), information of all its reports
 
     @cached_property
     def inverse(self) -> "_Inverse":
@@ -159,7 +160,8 @@ class _Block:
 class Pool:
     """Estimates from the reports of all blocks together.
 
-    Shapes: for m blocks, `information` of all their reports has m matrices (p, p).
+    `information` contains the information of all reports of each of the m blocks: m matrices (p,
+    p).
     """
 
     margins: CommonMargins
@@ -179,7 +181,7 @@ class Pool:
         return _Inverse.of(total)
 
     def _parts(self, number: int, on_cells: Floats) -> tuple[_Block, Floats, Floats]:
-        """Express functions of a block's cells (k, a) by shared parameters, and by its own."""
+        """Express functions of a block's cells (k, a) by the shared parameters and by its own."""
         block = self._blocks[number]
         on_parameters = on_cells @ block.model.design
         across = np.zeros((len(on_cells), self.margins.n_shared))
@@ -257,7 +259,7 @@ class _Inverse(NamedTuple):
         return along <= _DETERMINED * np.linalg.norm(functions / self.scale, axis=1)
 
 
-# -- how often each block is to be drawn ----------------------------------------------------------
+# -- how often each block is drawn ----------------------------------------------------------
 
 _STEPS = 50
 _CLOSE = 1e-3  # relative tolerance of the sum of variances, below the effect of sampling blocks
@@ -268,17 +270,17 @@ def best_shares(
 ) -> Floats:
     """Find the shares of blocks that minimise the sum of the variances of given functions.
 
-    The sum is convex in the shares, and each step multiplies a share by the square root of the
-    block's marginal decrease of the sum (Pukelsheim, Optimal Design of Experiments, 1993).
+    The sum is convex in the shares. Each step multiplies a share by the square root of the block's
+    marginal decrease of the sum (Pukelsheim, Optimal Design of Experiments, 1993).
 
-    Shapes: m matrices (p, p), the information of one report; each of `functions` is the index of a
-    block and an array (k, a) of functions of its cells. Returns (m,).
+    Shapes: m matrices (p, p), the information of one report; each of `functions` consists of the
+    index of a block and an array (k, a) of functions of its cells. Returns (m,).
     """
     shares = np.full(len(information), 1.0 / len(information))
     for _ in range(_STEPS):
         scaled = tuple(r * matrix for r, matrix in zip(shares, information, strict=True))
         total, gains = Pool(margins, scaled).gains(functions)
-        # no block's reports lower the sum by more
+        # no block's reports lower the sum more
         if (gains <= (1.0 + _CLOSE) * total * shares).all():
             break
         shares = np.sqrt(shares * np.maximum(gains, 0.0))

@@ -1,4 +1,4 @@
-r"""The worst distribution in a Rényi ball for a linear function of one or two conditionals.
+r"""The worst distribution of a Rényi ball for a linear function of one or two conditionals.
 
 The problem is the *support function* of the ball's conditionals (Entropy Theorem 1, ISIT Theorem 3)
 
@@ -33,8 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 from skrldp._arrays import LARGEST_EXPONENT, Batch, chunks
 from skrldp._typing import Floats
 
-# An interval of length 1 shrinks to 1e-15, the last digits of the root. Twice as many steps would
-# change nothing and take twice the time.
+# An interval of length 1 shrinks to 1e-15, the last digits of the root. Doubling the number of
+# steps would change nothing and take twice the time.
 _STEPS = 50
 
 
@@ -43,8 +43,8 @@ def bisect(
 ) -> Floats:
     """Largest points at which a monotone condition holds.
 
-    Shapes: `low` and `high` (N,). Returns (N,): the last points at which the condition held; `low`
-    if there was none.
+    Shapes: `low` and `high` (N,). Returns (N,): the largest points tried at which the condition
+    held; `low` if there was none.
 
     Examples
     --------
@@ -62,17 +62,17 @@ def bisect(
 # --- The dual function of N problems at once, with its derivatives --------------------------------
 
 
-# Relative to the range of q. Gaps below it are rounding errors, to which the power means of some
-# orders are sensitive; they count as zero, which loosens a bound by at most as much.
+# Relative to the range of q. Gaps below this are rounding errors, to which the power means of some
+# orders are sensitive. They count as zero, which loosens a bound by at most this amount.
 _NO_GAP = 1e-14
 # Replaces a slack of zero, relative to the range of q: small enough that its inverse square root
 # outweighs any cell, and large enough for finite powers.
 FLOOR = 1e-25
 # Relative amount by which budgets are enlarged, so that rounding errs on the safe side where a
 # conditional becomes unrestricted, at which a logarithm is infinite, and where a part of a budget
-# is subtracted from the whole. Twice as much would widen balls by about 1e-15.
+# is subtracted from the whole. Doubling it would widen balls by about 1e-15.
 _OUTWARDS = 16.0 * np.finfo(float).eps
-_LARGE = 30.0  # exponents above it, exp(30) = 1e13, are shifted by the largest
+_LARGE = 30.0  # if exponents exceed this, exp(30) = 1e13, the largest is subtracted
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class SupportProblem(Batch):
     p: Floats  # (N, T, k)
     weight: Floats  # (N, T)
     shrink: Floats  # (N,)  log of the reduction of the power means by the budget
-    floored: NDArray[np.bool_]  # (N, T)  zero cells hold the maximum: a slack of 0 may be optimal
+    # (N, T)  cells with the maximum have probability 0, so a slack of 0 may be optimal
+    floored: NDArray[np.bool_]
     radius: Floats  # (N,) the shared budget of the conditionals
     limits: Floats | None  # (N, T) limit of each conditional; None for no limit
     alpha: float
@@ -132,9 +133,10 @@ def power_mean(gaps: Floats, p: Floats, alpha: float) -> tuple[Floats, Floats, F
 
 
 def log_mean_exp(exponents: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """Log of the mean of exp(exponents) under p, and p in proportion to them (sums to 1).
+    """Log of the mean of exp(exponents) under p, and p weighted by them, normalised to sum 1.
 
-    Accurate for small exponents, whose mean should be near zero, and safe for large ones.
+    Accurate for small exponents, whose mean should be near zero, and without overflow for large
+    ones.
     """
     exponents = np.where(p > 0, exponents, 0.0)
     greatest = exponents.max(axis=-1)
@@ -164,7 +166,7 @@ def dual(problem: SupportProblem, slack: Floats) -> DualPoint:
         centre = np.einsum("nt,nt->n", share, logs)
         log_means = centre + np.log(problem.weight.sum(axis=1)) - problem.shrink
         sigma = _sigma(alpha)
-        if sigma != 0.0:  # finite here: at alpha=1/2 a pair is solved by its price
+        if sigma != 0.0:  # finite here, because at alpha=1/2 pairs are solved by their price
             log_total, share = log_mean_exp(sigma * (logs - centre[:, None]), share)
             log_means += log_total / sigma
     means = np.exp(log_means)
@@ -186,24 +188,25 @@ def split_budget(
 ) -> tuple[NDArray[np.bool_], Floats]:
     r"""Split a budget between two conditionals, each with a limit (order 1).
 
-    The part subtracted from the slacks is the least of :math:`\sum_i e^{-k_i/w_i} M_i` over the
+    The part subtracted from the slacks is the minimum of :math:`\sum_i e^{-k_i/w_i} M_i` over the
     splits :math:`k_1 + k_2 \le B`, :math:`k_i \le b_i`. It is convex in :math:`k_1` on the line
     :math:`k_1 + k_2 = B`, so the best split is the unlimited one, clipped to the limits. A
     different split would not be a bound (docs/proofs.md, Theorem 37 and Corollary 38), so the parts
     are rounded outwards.
 
-    Shapes: `log_mean`, `weight` and `limits` (..., 2); `radius` (...). Returns `held` (...):
-    where the unlimited split is not allowed; `kept` (..., 2): minus k/w, the logarithms of the
+    Shapes: `log_mean`, `weight` and `limits` (..., 2); `radius` (...). Returns `held` (...), where
+    the unlimited split is not allowed, and `kept` (..., 2), minus k/w: the logarithms of the
     factors of the means.
     """
-    both_fit = limits.sum(axis=-1) <= radius  # then nothing is shared
+    both_fit = limits.sum(axis=-1) <= radius  # then each conditional has its whole limit
     total = weight.sum(axis=-1)
     # On the line k1 + k2 = B the derivatives with respect to k1 and k2 are equal.
     apart = log_mean[..., 0] - log_mean[..., 1] - np.log(weight[..., 0] / weight[..., 1])
     first = weight.prod(axis=-1) / total * apart + weight[..., 0] / total * radius
-    allowed = np.clip(first, radius - limits[..., 1], limits[..., 0])  # the latter if they cross
-    # Outwards on both sides, because for a part that is small relative to the budget the last
-    # digits matter, and the budgets are already rounded.
+    # The second bound if they cross
+    allowed = np.clip(first, radius - limits[..., 1], limits[..., 0])
+    # Both parts are rounded outwards, because the last digits of a part that is small relative to
+    # the budget matter, and the budgets are already rounded.
     spare = _OUTWARDS * radius
     largest = np.minimum(allowed + spare, limits[..., 0])
     rest = np.minimum(radius + spare - allowed, limits[..., 1])
@@ -211,17 +214,17 @@ def split_budget(
 
 
 def _sigma(alpha: float) -> float:
-    """Exponent that couples two conditionals (at alpha=1/2 a minimum, treated separately)."""
+    """Exponent that couples two conditionals; alpha=1/2, a minimum, is treated separately."""
     return (alpha - 1.0) / (2.0 * alpha - 1.0) if alpha > 0.5 else -1.0
 
 
 def support_shrink(weight: Floats, alpha: float, radius: float | Floats) -> Floats:
-    """log(A^{1/theta}) without the marginals' part; infinite for unrestricted conditionals."""
+    """Return log(A^{1/theta}) without the marginals; infinite for unrestricted conditionals."""
     return radius_of(weight.sum(axis=1), alpha, radius)
 
 
 def radius_of(total: Floats, alpha: float, radius: float | Floats) -> Floats:
-    """Radius that is left for secrets of this total mass (Entropy Theorem 1), rounded outwards."""
+    """Radius that remains for secrets of this total mass, rounded outwards (Entropy Theorem 1)."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         if alpha == 1.0:
             radii = radius / total
@@ -240,16 +243,16 @@ def prepare(
     radius: float | Floats,
     limits: Floats | None = None,
 ) -> tuple[SupportProblem, Floats, Floats]:
-    """Return the problem scaled to a range of 1, its tops and its scales."""
+    """Return the problem scaled to a range of 1, with its tops and scales."""
     top = q.max(axis=-1)
     scale = (top - q.min(axis=-1)).max(axis=1)
     gaps = (top[..., None] - q) / np.where(scale > 0, scale, 1.0)[:, None, None]
-    gaps[gaps < _NO_GAP] = 0.0  # raises q a little, so bounds stay bounds
+    gaps[gaps < _NO_GAP] = 0.0  # raises q slightly, so bounds remain valid
     shrink = support_shrink(weight, alpha, radius)
     floored = ~(np.where(gaps <= 0.0, p, 0.0).sum(axis=-1) > 0.0)
     radius = np.broadcast_to(np.asarray(radius, dtype=float), len(q))
     if limits is not None:
-        # A limit just below the budget is the budget, because rounding hides the rest.
+        # A limit just below the budget is set to the budget, because rounding hides the difference.
         near = limits > (1.0 - 2e-12) * radius[:, None]
         limits = np.where(near, radius[:, None], limits)
     return SupportProblem(gaps, p, weight, shrink, floored, radius, limits, alpha), top, scale
@@ -266,14 +269,14 @@ def value(problem: SupportProblem, slack: Floats) -> tuple[Floats, Floats]:
     return slack.sum(axis=1) - means, means
 
 
-# --- Slacks of conditionals that have a budget each -----------------------------------------------
+# --- Slacks of conditionals with a separate budget for each
+# -----------------------------------------------
 
 
-# Logarithms of slacks are accurate to the square of the last step. Twice as much would save no
-# step.
+# Logarithms of slacks are accurate to the square of the last step. Doubling it would save no step.
 _SETTLED = 1e-7
-# Usually 4 to 10 steps are taken; more if budgets are so small that rounding hides them. Bisection
-# alone would close the bracket in 60.
+# Usually 4 to 10 steps are needed; more if budgets are so small that rounding hides them. Bisection
+# alone would close the bracket in 60 steps.
 _ROOT_STEPS = 60
 _LEAST_DIVERGENCE = 1e-300  # replaces zero, so that its logarithm is finite
 
@@ -285,10 +288,10 @@ def is_constant(problem: SupportProblem) -> NDArray[np.bool_]:
 
 
 def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
-    """Slacks at which the maximisers have given divergences, the minimum for each alone.
+    """Slacks at which the maximisers have given divergences: each conditional's own minimum.
 
-    The divergence is the log of the power mean plus that of its slope. It decreases in the slack,
-    and is nearly linear in logarithms, so that few Newton steps reach the root.
+    The divergence is the log of the power mean plus the log of its slope. It decreases in the slack
+    and is nearly linear in logarithms, so that a few Newton steps reach the root.
 
     Shapes: `divergence` (N, T); returns (N, T).
     """
@@ -327,8 +330,9 @@ def single_slacks(problem: SupportProblem, divergence: Floats) -> Floats:
 def minimise_with_limits(problem: SupportProblem) -> Floats:
     """Slacks for pairs, at order 1, with a limit on each conditional's part of the budget.
 
-    A limit is active if the price of the budget at it exceeds that of the other conditional at the
-    rest, which the other one then uses. Otherwise the budget is shared freely.
+    A limit is active if the price of the budget there exceeds the other conditional's price at the
+    rest of the budget, which the other conditional then uses. Otherwise, the budget is shared
+    freely.
     """
     assert problem.limits is not None
     limits, radius = problem.limits, problem.radius[:, None]
@@ -356,22 +360,22 @@ def minimise_with_limits(problem: SupportProblem) -> Floats:
 # --- Newton's method on the dual function of pairs ------------------------------------------------
 
 
-# Tolerances of convergence. Every point gives a valid bound, so these determine only its tightness:
-# twice as much saves a few steps, and loosens bounds by at most as much.
+# Tolerances of convergence. Every point provides a valid bound, so these determine only its
+# tightness: doubling them saves a few steps, and loosens bounds by at most the same amount.
 _TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: about 450 units of rounding
 _BALANCE = 1e-9  # tolerance for the mass of the worst conditional
 
 # Bounds of a step, so that slacks remain positive and the model remains accurate. Steps were
-# counted on 3,000 random pairs each at alpha .55, 1, 2, 4 and B .001, .05, 1.
-# Maximum share of a slack to subtract; .8 or .95 change the number of steps by a tenth.
+# counted on 3,000 random pairs each at alpha 0.55, 1, 2, 4 and B 0.001, 0.05, 1. Maximum share of a
+# slack to subtract; .8 or .95 change the number of steps by a tenth.
 _SHRINK = 0.9
 # A slack grows at most to 1 plus ten times itself; 4 or 18 take the same number of steps.
 _GROWTH = 9.0
-_SHORTER = 0.3  # factor of a step after the dual function rose
+_SHORTER = 0.3  # factor by which a step shrinks after the dual function has risen
 _SHORTENINGS = 25  # 0.3**25 is below 1e-13, where no step helps
-# From order 1 on, 5 to 12 are needed on average, and 35 at most. At .55 with B = 1 it is 25, and 1
-# % remain after 80, which are solved by their price. With twice as many they would take twice as
-# long.
+# From order 1 on, 5 to 12 steps are needed on average, and 35 at most. At order 0.55 with B = 1,
+# the average is 25, and 1 % of pairs remain after 80; these are solved by their price. Doubling the
+# number would take twice as long for these pairs.
 _NEWTON_STEPS = 80
 
 # Safeguards against division by zero and cancellation; their size does not matter within a factor
@@ -401,7 +405,7 @@ def start(problem: SupportProblem) -> Floats:
 
 
 def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Floats:
-    """Minimiser of the quadratic model with positive slacks."""
+    """Return the step to the minimiser of the quadratic model with positive slacks."""
     gradient, hessian = 1.0 - point.mass, point.hessian
     lowest = np.where(problem.floored, FLOOR - slack, -_SHRINK * slack)
     g1, g2 = gradient.T
@@ -416,7 +420,7 @@ def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Fl
     step2 = np.where(regular, (h12 * g1 - h11 * g2) / determinant, -g2 / h22)
     most1, most2 = (1.0 + _GROWTH * slack).T
     step1, step2 = np.minimum(step1, most1), np.minimum(step2, most2)
-    # If a bound is passed, the best of the two edges.
+    # If the step passes a bound, use the better of the two edges.
     edge2 = np.clip(-(g2 + h12 * low1) / h22, low2, most2)
     edge1 = np.clip(-(g1 + h12 * low2) / h11, low1, most1)
     first = low1 * (g1 + h11 * low1 / 2 + h12 * edge2) + edge2 * (g2 + h22 * edge2 / 2)
@@ -431,7 +435,7 @@ def _newton_step(problem: SupportProblem, slack: Floats, point: DualPoint) -> Fl
 def _descend(
     problem: SupportProblem, slack: Floats, point: DualPoint, step: Floats
 ) -> tuple[Floats, DualPoint]:
-    """Take the step, shortened if the dual function would rise."""
+    """Take the step, shortened if the dual function would otherwise rise."""
     moved = np.maximum(slack + step, FLOOR)
     after = dual(problem, moved)
     allowance = _RISE * (1.0 + slack.sum(axis=1))
@@ -442,7 +446,7 @@ def _descend(
         moved[worse] = (1.0 - _SHORTER) * slack[worse] + _SHORTER * moved[worse]
         after.overwrite(worse, dual(problem[worse], moved[worse]))
     worse = ~(after.value <= point.value + allowance)
-    if worse.any():  # no step helps, so stay
+    if worse.any():  # no step helps, so keep the slacks
         moved[worse] = slack[worse]
         after.overwrite(worse, point[worse])
     return moved, after
@@ -459,8 +463,8 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
     for _ in range(_NEWTON_STEPS):
         step = _newton_step(problem, slack, point)
         decrement = -((1.0 - point.mass) * step).sum(axis=1)
-        # A tiny slack barely changes the bound, but the worst conditional by much, so both must
-        # converge.
+        # A tiny slack barely changes the bound but strongly changes the worst conditional, so both
+        # must converge.
         off = np.where(slack > 2.0 * FLOOR, np.abs(1.0 - point.mass), point.mass - 1.0)
         going = (decrement > _TOLERANCE) | (off.max(axis=1) > _BALANCE)
         if not going.all():
@@ -478,28 +482,30 @@ def minimise(problem: SupportProblem, slack: Floats) -> tuple[Floats, NDArray[np
 # --- Slacks of pairs for orders near 1/2, where bracketing is reliable and Newton's method is not -
 
 
-# Range of logarithms, relative to the range of q: exp(60) is practically infinite. Twice as wide
+# Range of logarithms, relative to the range of q: exp(60) is practically infinite. Doubling it
 # would need one more step.
 _WIDEST = 60.0
-# The outer root: about 10 chords if the function is smooth, and bisection every third time, or
-# after this many. The maximum closes the bracket at jumps.
+# The outer root: if the function is smooth, about 10 chords are needed. Every third step, and every
+# step after the first number, is a bisection. The second number of steps closes the bracket even at
+# jumps.
 _CHORDS, _MOST_POINTS = 24, 80
-_MET, _NARROW = 1e-12, 1e-15  # of equation and bracket; every slack gives a valid bound
-_NO_SLACK = 1e-14  # slacks below this count as zero. Twice as much would loosen bounds by it
+_MET, _NARROW = 1e-12, 1e-15  # tolerances of equation and bracket; every slack gives a valid bound
+_NO_SLACK = 1e-14  # slacks below this count as zero; doubling it would loosen bounds by as much
 
-# The inner root, of a slack: by Newton steps inside a bracket.
-_MOST_LOG_SLACK = 140.0  # above the root at every price considered
+# The inner root, for a slack, by Newton steps within a bracket.
+_MOST_LOG_SLACK = 140.0  # above the root for every price that is tried
 _MOST_STEPS = 100  # bisection alone would close the bracket in 51
-_DONE, _CLOSE = 1e-12, 1e-13  # of equation and bracket; every slack gives a valid bound
+_DONE, _CLOSE = 1e-12, 1e-13  # tolerances of equation and bracket; every slack gives a valid bound
 
 
 def minimise_by_price(problem: SupportProblem) -> Floats:
     """Slacks for pairs, 1/2 <= alpha < 1, by a root in the price of the shared budget.
 
-    At a price, each conditional has its own slack, the root of a decreasing function, and its h; at
-    the correct price, the weighted h sum to A. This is slow but reliable, for the few problems near
-    1/2 on which Newton's method fails. At 1/2, where the dual function has a kink, the slacks are
-    those of a slightly larger order, which loosens bounds by at most 2e-9 of the range of q.
+    At a given price, each conditional has a slack, which is the root of a decreasing function, and
+    an h; at the correct price, the weighted sum of h is A. This is slow but reliable, and serves
+    the few problems near 1/2 on which Newton's method fails. At 1/2, where the dual function has a
+    kink, the slacks are those of a slightly larger order, which loosens bounds by at most 2e-9 of
+    the range of q.
     """
     problem = replace(problem, alpha=max(problem.alpha, 0.5 + 1e-9))
     log_weight, n = np.log(problem.weight), len(problem.weight)
@@ -514,7 +520,8 @@ def minimise_by_price(problem: SupportProblem) -> Floats:
         point = np.clip(np.where(chord, point, (low + high) / 2.0), low, high)
         log_slack, value = _at_price(problem, log_weight + point[:, None], log_slack)
         short, met = value < 0.0, np.abs(value) < _MET
-        # The end that stays twice counts half, so that the chord moves it (the Illinois method).
+        # If an end of the bracket stays twice, its value is halved so that the chord moves it (the
+        # Illinois method).
         stalled = short == was_short
         above = np.where(short, np.where(stalled, above / 2.0, above), value)
         below = np.where(short, value, np.where(stalled, below / 2.0, below))
@@ -528,10 +535,10 @@ def minimise_by_price(problem: SupportProblem) -> Floats:
 
 
 def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tuple[Floats, Floats]:
-    """Each conditional's log slack at log prices of its budget, by bracketed Newton steps.
+    """Find each conditional's log slack at log prices of its budget, by bracketed Newton steps.
 
-    Shapes: `log_price` and `start` (N, 2); returns (N, 2), and (N,): the log of the used part of
-    the budget.
+    Shapes: `log_price` and `start` (N, 2); returns (N, 2), and the log of the used part of the
+    budget, (N,).
     """
     alpha = problem.alpha
     theta = (alpha - 1.0) / alpha
@@ -568,23 +575,23 @@ def _at_price(problem: SupportProblem, log_price: Floats, start: Floats) -> tupl
 # --- An upper bound on the support function (docs/proofs.md, Theorem 12 and Theorem 15) -----------
 
 
-# Cells of a batch, whose arrays of a megabyte each fit into the cache. Half or twice as many took
-# 12 % and 5 % longer on 60,000 pairs of 8 values.
+# Number of cells in a batch, whose arrays of a megabyte each fit into the cache. Half as many took
+# 12 % longer, and twice as many 5 %, on 60,000 pairs of 8 values.
 _CHUNK = 1 << 17
-# Up to this order pairs are solved by their price. Above it, Newton's method is tried first; up to
-# .6 it fails on one pair in a hundred if the ball is large.
+# Up to this order, pairs are solved by their price. Above it, Newton's method is tried first; up to
+# 0.6, it fails on one pair in a hundred if the ball is large.
 _NEAR_HALF = 0.52
 # Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
 # exponents multiply relative errors. Twice as much would raise bounds by about 1e-14.
 _UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
-_UNITS_SUM = 16  # for the few sums other than that over the cells
+_UNITS_SUM = 16  # for the few sums other than those over the cells
 
 
 @dataclass(frozen=True)
 class Support:
     """Upper bounds on N support functions, and the dual slacks that prove them."""
 
-    bound: Floats  # (N,), rigorous upper bounds, rounding included
+    bound: Floats  # (N,), rigorous upper bounds, with rounding errors included
     slack: Floats  # (N, T), dual slacks, relative to ``scale``
     scale: Floats  # (N,), range of q in each problem
 
@@ -621,7 +628,7 @@ def _support(
         helps = reached < 0.0
         reduction[bound_by_budget] = np.where(helps, reached, 0.0)
         size[bound_by_budget] = np.where(helps, point.sum(axis=1) + means, 0.0)
-    # Rounding: sums of k products, and powers whose exponent multiplies the relative error.
+    # Rounding errors: sums of k products, and powers, whose exponents multiply the relative error.
     amplification = _UNITS_SQUARE if alpha == 2.0 else _UNITS_OTHER
     unit = (q.shape[-1] + _UNITS_SUM) * np.finfo(float).eps
     margin = unit * (np.abs(top).sum(axis=1) + scale * (1.0 + amplification * size))
@@ -664,9 +671,9 @@ def support(
 # --- What a ball allows for one conditional (docs/proofs.md, Theorem 4 and Theorem 8) -------------
 
 
-# Bounds of probabilities are moved outwards by this, for the rounding of the closed form: its y has
-# a relative error of 5 units, and changes a bound by at most as much. Twice as much would widen the
-# intervals by 2e-15.
+# Bounds on probabilities are moved outwards by this much, to allow for rounding in the closed form:
+# its y has a relative error of 5 units, and changes a bound by at most as much. Doubling it would
+# widen the intervals by 2e-15.
 _NUDGE = 8.0 * np.finfo(float).eps
 
 
@@ -714,7 +721,7 @@ def cell_bounds(
 
 
 def _chi2_bounds(rho: Floats, radii: Floats) -> tuple[Floats, Floats]:
-    """Evaluate the closed form at alpha=2 in y = 1 - exp(-B_s), which keeps its digits."""
+    """Evaluate the closed form at alpha=2 in y = 1 - exp(-B_s), which preserves precision."""
     y = -np.expm1(-radii)
     root = np.sqrt(y * (y + 4.0 * rho * (1.0 - rho) * (1.0 - y)))
     tilt = (2.0 * rho - 1.0) * y
@@ -724,7 +731,7 @@ def _chi2_bounds(rho: Floats, radii: Floats) -> tuple[Floats, Floats]:
 def _general_bounds(
     rho: Floats, weight: Floats, alpha: float, radii: Floats
 ) -> tuple[Floats, Floats]:
-    """Bounds for any alpha: one probability against the rest, an alphabet of two."""
+    """Bound for any alpha: one probability against the rest, as an alphabet of two values."""
     p = np.stack([rho.ravel(), 1.0 - rho.ravel()], axis=1)[:, None, :]
     w = np.where(weight > 0, weight, 1.0).ravel()[:, None]
     pick = np.broadcast_to(np.array([1.0, 0.0]), p.shape)
@@ -752,7 +759,7 @@ def worst_conditionals(
 ) -> Floats:
     """Conditionals inside the ball that nearly attain the support function.
 
-    Shapes: `slack` (N, T). Returns (N, T, k): conditionals; they satisfy the budgets for all
+    Shapes: `slack` (N, T). Returns (N, T, k): conditionals that satisfy the budgets, whatever the
     slacks.
     """
     ball = Ball(p, weight, alpha, np.broadcast_to(np.asarray(radius, dtype=float), len(q)), limits)
@@ -763,10 +770,10 @@ def worst_conditionals(
     summit = np.zeros_like(conditionals)
     np.put_along_axis(summit, q.argmax(axis=-1)[..., None], 1.0, axis=-1)
     conditionals[scale <= 0] = p[scale <= 0]
-    # Newton's steps end on the floor or far above it.
+    # Newton steps end either at the floor or far above it.
     at_floor = (slack <= 10 * FLOOR) & (scale > 0)[:, None]
     rows = at_floor.any(axis=1)
-    if rows.any():  # the cells of the maximum receive the remaining mass
+    if rows.any():  # the cells with the maximum receive the remaining mass
         those = problem[np.flatnonzero(rows)]
         mass = np.where(np.isfinite(those.shrink)[:, None], dual(those, slack[rows]).mass, 0.0)
         spare = np.where(at_floor[rows], np.clip(1.0 - mass, 0.0, 1.0), 0.0)
@@ -819,7 +826,7 @@ def pull_in(
     radius: float | Floats,
     limits: Floats | None = None,
 ) -> Floats:
-    """Mix with the centre until the budgets hold: the cost is convex and zero at the centre.
+    """Mix with the centre until the budgets hold; the cost is convex, and zero at the centre.
 
     Shapes: `conditionals` (N, T, k). Returns (N, T, k): conditionals inside the ball.
     """
@@ -838,7 +845,7 @@ class Ball(Batch):
     limits: Floats | None  # (N, T)
 
     def pull_in(self, conditionals: Floats) -> Floats:
-        """Mix with the centre, each conditional separately and then all equally."""
+        """Mix with the centre: first each conditional separately, then all equally."""
         if self.limits is not None:
             keep = _share_kept(self.cost_of_each(conditionals), self.limits)[..., None]
             conditionals = keep * conditionals + (1.0 - keep) * self.p
@@ -854,7 +861,7 @@ class Ball(Batch):
         return inside
 
     def room(self, conditionals: Floats) -> NDArray[np.bool_]:
-        """Whether a noticeable part of the shared and of the single budgets is unused."""
+        """Whether a noticeable part of the shared budget, and of a separate one, is unused."""
         cost, budget = self.cost(conditionals)
         left = cost < budget * (1.0 - _WORTHWHILE)
         if self.limits is not None:
@@ -868,7 +875,7 @@ class Ball(Batch):
         return self.weight * _power_sum(conditionals, self.p, 1.0)
 
     def cost(self, conditionals: Floats) -> tuple[Floats, Floats]:
-        """Return the conditionals' cost in the shared budget, and the budget."""
+        """Return the part of the shared budget that conditionals cost, and the budget."""
         alpha, radius = self.alpha, self.radius
         power = _power_sum(conditionals, self.p, alpha)
         if alpha == 1.0:
@@ -886,7 +893,7 @@ class Ball(Batch):
 
 
 def _share_kept(cost: Floats, budget: Floats) -> Floats:
-    """Weight of a conditional when mixing with the centre, by convexity of the cost."""
+    """Weight of a conditional in a mixture with the centre, by convexity of the cost."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(cost > budget, budget / cost, 1.0)
 
@@ -894,7 +901,7 @@ def _share_kept(cost: Floats, budget: Floats) -> Floats:
 def _power_sum(conditionals: Floats, p: Floats, alpha: float) -> Floats:
     """Sum of p^alpha R^(1-alpha) over the last axis, minus 1; the divergence at alpha=1.
 
-    Without the 1, precision is preserved for alpha near 1.
+    Subtracting the 1 term by term preserves precision for alpha near 1.
     """
     seen, positive = p > 0, conditionals > 0
     against = np.where(positive, conditionals, 1.0)
