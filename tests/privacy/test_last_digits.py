@@ -52,6 +52,20 @@ def regions(joint):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", range(4), ids=["simplex", "point", "lower", "box"])
+def test_a_polytopes_maximum_is_bounded_to_the_last_bit(seed, kind):
+    joint, rows = instance(seed, a2=40)
+    region = list(regions(joint))[kind]
+    q = np.concatenate([rows[:, 0], -rows[:, 1]])
+    for secret in range(3):
+        found, _ = region._extreme(q, np.full(len(q), secret), False)
+        for bound, row in zip(found, q, strict=True):
+            most = exact_maxima(region, row, secret)
+            assert most <= Fraction(float(bound))
+            assert float(bound) <= float(most) + 1e-13 * np.abs(row).max()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", range(4), ids=["simplex", "point", "lower", "box"])
 def test_a_violation_is_bounded_to_the_last_bit(seed, kind):
     """Floating point rounds exp(eps), products and differences; the bound is above, and close."""
     joint, rows = instance(seed, a2=20)

@@ -1,12 +1,7 @@
 """Published figures from surveys by randomised response, which is a mechanism with a known matrix.
 
-Only what follows from printed counts can be computed again. The records of both surveys are in R's
-packages alone (``data/nigeria.RData``, ``data/minarets.RData``), so that these printed figures are
-not tested. Of ``rr``: the coefficients -.34017, .07896, -.26742, -.35283, .04099, -.00691, -.55439,
-their errors and the log-likelihood -1540.1179. Of ``RRreg``: ``RRlog``'s 1.89659, .01364, .62442,
--.02039, its t = .65170 and -821.084; and its error .041118 of the share, where the counts give
-.041085. The regressions are maximum likelihood of a model that is taken to be true, which is what
-regressions from reports find where the model has a parameter for each combination.
+Only what follows from printed counts can be computed again: the records of both surveys are in the
+R packages ``rr`` and ``RRreg`` alone, whose printed coefficients are therefore not tested.
 """
 
 import numpy as np

@@ -252,21 +252,6 @@ def test_expected_errors_are_those_of_estimates(reported):
             assert value == pytest.approx(expected[kind], rel=0.05)
 
 
-def test_errors_are_stated_by_columns():
-    """A column's share is a sum of joint shares, whose errors can add up."""
-    rows = [[s, u, v] for s in ("no", "yes") for u in range(4) for v in ("a", "b")]
-    report = privacy_report(sanitizer := fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4))
-    assert list(report.expected_errors) == ["U", "column 1", "column 2", "S"]
-    for place in (1, 2):
-        errors = expected_std_error(sanitizer, 10_000, place)
-        assert report.expected_errors[f"column {place}"]["worst"] == pytest.approx(errors.max())
-    assert report.expected_errors["column 2"]["worst"] > 1.4 * report.expected_errors["U"]["worst"]
-    several = fitted(SRRSanitizer, rows, [50, 20, 10, 70] * 4, sensitive=[0, 2], eps=0.005)
-    report = privacy_report(several)
-    assert list(report.expected_errors) == ["U", "S", "column 0", "column 2"]
-    assert counted(report, "the share of some category of column 2: the standard")[0]
-
-
 def test_designs_that_tell_nothing_are_warned_of(blind):
     rows = [[s, u] for s in range(2) for u in range(3000)]
     large = privacy_report(fitted(SRRSanitizer, rows, [7] * 6000))

@@ -42,6 +42,19 @@ def test_rows_that_make_no_mechanism_are_an_error():
         mixture.solve()
 
 
+def test_a_rare_report_stays_where_it_is_needed():
+    distribution = np.array([0.4996, 0.5, 0.0004])
+    criterion = Variance(distribution, np.eye(3))
+    # The third is as rare as the last cell, which nothing else tells from the first.
+    mixture = criterion.master(
+        np.array([[1.0, 0.0, 1.1], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.5, 0.0]])
+    )
+    found = mixture.solve()
+    assert 0.0 < found.weights[2] * distribution[2] < 1e-3
+    matrix = criterion.merged(mixture.mechanism(found.weights), 1e-4)
+    assert criterion.value(matrix) == pytest.approx(found.value, rel=2e-4)
+
+
 def test_rows_are_merged_where_little_is_lost():
     rng = np.random.default_rng(5)
     criterion = Variance(rng.dirichlet(np.full(4, 2.0)), rng.normal(size=(9, 4)))
