@@ -103,7 +103,7 @@ class ReadOnlyDict(dict[Any, Any]):
 
 
 class ReadOnlyFit:
-    """Base of estimators whose fitted results remain read-only in pickles and deep copies."""
+    """Base class for estimators whose fitted results stay read-only in pickles and copies."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore fitted attributes, read-only again."""
@@ -114,7 +114,7 @@ class ReadOnlyFit:
 
 
 class Batch:
-    """Base of dataclasses of parallel arrays, which can be indexed together."""
+    """Base class for dataclasses of parallel arrays, which can be indexed together."""
 
     def __getitem__(self, index: NDArray[Any]) -> Self:
         values = vars(self).values()

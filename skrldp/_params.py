@@ -1,4 +1,4 @@
-"""Checks of parameters for all modules, and formats of numbers."""
+"""Parameter checks and number formatting for all modules."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ UNITS = 8192
 
 @dataclass(frozen=True)
 class BoxBounds:
-    """Bounds of the probability of each value of U given each secret, from private reports.
+    """Bounds on the probability of each value of U given each secret, from private reports.
 
     Parameters
     ----------

@@ -299,9 +299,9 @@ class LedgerReporter(Reporter):
         # Those of other designs may be larger
         is_symbol = (report >= 0) & (report < self._n_symbols)
         faults = {
-            "entries under a different key than ledger_key, whose check is "
-            f"{self.ledger_key_check}, so it would recognise nobody. Pass the ledger's first key "
-            "as ledger_key=; the key of the reports may differ.": (
+            "entries made with a key other than ledger_key, whose check is "
+            f"{self.ledger_key_check}, so that nobody would be recognised. Pass the ledger's first "
+            "key as ledger_key=; the key of the reports may differ.": (
                 (nw.col("key") != self.ledger_key_check) | nw.col("key").is_null()
             ),
             "rows without a report, an epoch from 0 to 2**31 - 1 or a digest. Restore them.": (

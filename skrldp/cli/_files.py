@@ -26,8 +26,8 @@ def new_file(
 ) -> Iterator[IO[bytes]]:
     """Open a file that gets its name only when it is complete.
 
-    Until then it is a hidden file in the same folder with access only for its owner, which is
-    deleted after an error but remains if the process is killed. Standard output is also written
+    Until then, it is a hidden file in the same folder that only its owner can access. This file is
+    deleted after an error, but remains if the process is killed. Standard output is also written
     only when it is complete.
 
     Raises CommandError if the file exists, or the folder does not.

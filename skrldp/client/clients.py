@@ -122,7 +122,7 @@ class Memory:
     ) -> NDArray[np.uint8]:
         """Compute the tapes of people, encoded by `octets_of`, and their cells.
 
-        Shapes: `cells` (n,); returns (n, 16). The stream is that of reports if not given.
+        Shapes: `cells` (n,); returns (n, 16). By default, `stream` is the stream for reports.
         """
         stream = stream or self._stream
         tapes = np.empty((len(persons), _TAPE), dtype=np.uint8)
@@ -500,7 +500,7 @@ class Client(SetOnce):
         return int(self.report_many([record], ids=None if id is None else [id])[0])
 
     def report_many(self, records: Any, *, ids: Any = None) -> NDArray[Any]:
-        """Report many records, one each.
+        """Draw one report for each of many records.
 
         Parameters
         ----------
@@ -608,7 +608,7 @@ class BlockClient(SetOnce):
         return int(blocks[0]), int(reports[0])
 
     def report_many(self, records: Any, *, ids: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Report many records, one each.
+        """Draw one report for each of many records.
 
         Parameters
         ----------

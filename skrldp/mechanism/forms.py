@@ -114,7 +114,7 @@ class DenseForm(Form):
         return AliasTable.from_weights(self.table, self.bits)
 
     def columns(self, cells: NDArray[Any]) -> Floats:
-        """Probabilities of the reports in given cells: (m,) to (b, m)."""
+        """Return the probabilities of all reports in given cells: (m,) to (b, m)."""
         return self.matrix[:, cells]
 
     def mutual_information(self, joint: Floats) -> float:
@@ -175,7 +175,7 @@ class ValuesForm(Form):
         return codes - codes // divisor * divisor
 
     def columns(self, cells: NDArray[Any]) -> Floats:
-        """Probabilities of the reports in given cells: (m,) to (b, m)."""
+        """Return the probabilities of all reports in given cells: (m,) to (b, m)."""
         return self._by_value[:, cells % self.table.shape[1]]
 
     def mutual_information(self, joint: Floats) -> float:

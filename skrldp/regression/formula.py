@@ -142,7 +142,9 @@ def read_formula(formula: Any, estimator: Any, kind: str) -> Regression:
     if not (hasattr(parsed, "lhs") and hasattr(parsed, "rhs")):
         raise ValueError(f"formula {formula!r} has no response: write it as 'y ~ x'.")
     if isinstance(parsed.lhs, tuple) or isinstance(parsed.rhs, tuple) or len(parsed.lhs) > 1:
-        raise ValueError(f"formula {formula!r} has several responses or right sides: split it.")
+        raise ValueError(
+            f"formula {formula!r} has several responses or right-hand sides: split it."
+        )
     if not terms.calls:
         raise ValueError(f"formula {formula!r} names no column.")
     columns = terms.columns(terms.calls)

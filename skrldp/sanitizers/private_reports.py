@@ -149,7 +149,7 @@ def _all_cells(sanitizer: Any, uncertainty: Any) -> Any:
     of_secret = resolve_columns(rows, sensitive, names=names)
     if len(of_secret) < len(names) and hasattr(uncertainty, "beta"):
         raise ValueError(
-            "without a public table or reports, there is no smaller set than all distributions: "
+            "without a public table or reports, no set smaller than all distributions is known: "
             "pass sensitive=slice(None), or uncertainty=AllDistributions(), or call fit(reports)."
         )
     return rows

@@ -37,7 +37,7 @@ from skrldp.sanitizers.parameters import (
 from skrldp.sets.fitted_sets import FittedSet, RenyiSet
 from skrldp.sets.parameter_objects import RenyiBall
 
-# --- The set for the worst expected cost: of joint distributions, apart from the privacy set ------
+# --- The set of joint distributions for the worst expected cost, separate from the privacy set ----
 
 
 PUBLIC_ALONE = RenyiSet(1.0, 0.0)  # one distribution, for any order

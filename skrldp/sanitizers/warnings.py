@@ -190,7 +190,7 @@ def warn_of_identifiers(codec: CellCodec, joint: JointDistribution) -> None:
 def warn_of_empty_values(joint: JointDistribution, sets: Iterable[FittedSet]) -> None:
     """Warn about a frequent secret whose public records lack half of the declared values.
 
-    This indicates a table of a different population, for example only of married people.
+    This suggests that the table describes a different population, for example only married people.
     """
     if joint.alphabet != "declared" or all(ball.beta is None for ball in sets) or _is_fold():
         return
@@ -299,7 +299,7 @@ def explain_limit(solution: Solution) -> str:
     where = where.format(seconds=solution.seconds, iterations=solution.iterations)
     return (
         f"the design stopped at {where}, {solution.gap_in_words}. Privacy is proved regardless. "
-        f"For more utility {remedy}."
+        f"For more utility, {remedy}."
     )
 
 

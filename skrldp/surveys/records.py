@@ -44,7 +44,7 @@ class SurveyRecords:
     Attributes
     ----------
     weights : array of shape (n,)
-        Positive; of several records, their sum.
+        Positive weights; for a row that aggregates records, the sum of their weights.
     strata : integer array of shape (n,)
         Codes from 0.
     clusters : integer array of shape (n,) or None
