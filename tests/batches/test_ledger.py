@@ -202,7 +202,7 @@ def test_a_ledger_under_another_key_is_refused():
     first = reporter(ledger_key=None)
     found, ledger = run(first, table, first.schema().empty_table())
     rotated = reporter(ledger_key=None, key=OTHER_KEY)
-    message = rf"under a different key .* {key_check(OTHER_KEY)}.* first key as ledger_key="
+    message = rf"made with a key other than .* {key_check(OTHER_KEY)}.* first key as ledger_key="
     for call in (rotated.entries, rotated.reports):
         with pytest.raises(ValueError, match=message):
             call(rotated(table), ledger)
