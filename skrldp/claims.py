@@ -684,7 +684,7 @@ def _names(
 def wrong_keys(
     fields: Mapping[str, Any], required: Sequence[str], optional: Sequence[str], where: str
 ) -> str | None:
-    """Name a required key that is missing, or an unknown one; None if the keys are right."""
+    """Name a required key that is missing, or an unknown one; None if the keys are correct."""
     if missing := [key for key in required if key not in fields]:
         return f"{where} lacks {', '.join(map(repr, missing))}"
     unknown = [key for key in fields if key not in required and key not in optional]

@@ -245,7 +245,8 @@ class _NegStdError:
         try:
             distribution = joint_of(estimator, X)
         except TypeError as error:  # the sanitizer is not the last step
-            # Not a number, at which a search raises, whereas it converts exceptions to NaN
+            # Returned, not raised: a search raises an error for a score that is not a number, but
+            # converts exceptions to NaN.
             return error
         try:
             errors = expected_std_error(

@@ -66,7 +66,7 @@ class PublicSummary(ReadOnly):
         very many cells.
     numbers : tuple or None
         For each column with bins or knots of numbers its :class:`PublicNumbers`, otherwise None.
-        None if all columns have None.
+        None if no column has any.
 
     Raises
     ------

@@ -363,7 +363,7 @@ def privacy_report(sanitizer: Any) -> PrivacyReport:
     return replace(report, warnings=tuple(warned), notes=tuple(notes))
 
 
-# --- Its numbers ---------------------------------------------------------------------------------
+# --- The numbers of a report ----------------------------------------------------------------------
 
 
 def _figures(fitted: Any) -> dict[str, Any]:

@@ -181,8 +181,8 @@ def on_its_own(column: Any) -> Any:
     """Copy a kept column, so that it contains only the values of its rows.
 
     Arrow's files and pickles contain whole buffers: unused values of a dictionary, the content of
-    missing values, the rows outside a slice, and the string of which a view is a part, such as a
-    line with the answers. Therefore dictionaries and views are converted to plain columns.
+    missing values, the rows outside a slice, and the string that a view is part of, such as a line
+    with the answers. Therefore dictionaries and views are converted to plain columns.
     """
     pa = pyarrow()
     if isinstance(column, pa.ExtensionArray):

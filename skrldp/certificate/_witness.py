@@ -102,7 +102,7 @@ def witness_of(
     eps: float | None = None,
     reports: int = 1,
 ) -> str:
-    """Write the multipliers with which anybody can check the claims, by :func:`verify`.
+    """Write the multipliers that let anybody check the claims with :func:`verify`.
 
     For a fitted sanitizer's mechanism, use ``certificate_.witness()``.
 

@@ -232,9 +232,9 @@ def _refuse_masked(array: Any) -> None:
 class BlockReader(RecordReader):
     """Finds the codes of raw records in every column of a manifest, whatever block they report.
 
-    A manifest does not contain the order of its table's columns. Values by index could be those of
-    different columns, so that S would be reported as U. They are therefore read only if the names
-    are the indices.
+    A manifest does not contain the order of its table's columns. Values that are looked up by index
+    could belong to different columns, so that S would be reported as U. They are therefore read
+    only if the names are the indices.
     """
 
     def __init__(self, manifest: Manifest) -> None:

@@ -21,7 +21,7 @@ MAP = "cividis"  # perceptually uniform, also for colour-blind readers
 # Maximum number of characters of a name; the second, if names would otherwise look the same
 _WIDTHS = (24, 36)
 _STEPS = (1, 2, 5)
-_POINTS = 10.0  # font size for which the default size of figures is meant
+_POINTS = 10.0  # font size for which the default figure sizes are chosen
 _LETTER = 0.62  # width of a letter relative to the font size, above DejaVu's average
 
 

@@ -301,7 +301,7 @@ class BlockSanitizer(TableTransformer):
         if self.sensitive is None:
             warn_of_first_column(names)
         secret = resolve_columns(X, slice(1) if self.sensitive is None else self.sensitive)
-        if len(secret) == len(names):  # none is in every block
+        if len(secret) == len(names):  # all are sensitive: none is in every block
             secret = ()
         observed = self.observer_columns
         known = () if observed is None else resolve_columns(X, observed, "observer")

@@ -153,7 +153,7 @@ def _codes_of_one(role: str, name: Any, column: Callable[[Any], Any]) -> Indices
         )
     code_of: dict[Any, int] = {}
     codes = np.array([code_of.setdefault(value, len(code_of)) for value in values.tolist()])
-    if len({isinstance(value, str) for value in code_of}) > 1:  # 7 and "7" would be two
+    if len({isinstance(value, str) for value in code_of}) > 1:  # 7 and "7" would count as two
         raise ValueError(
             f"column {name!r} names some {role} by a string and some by a number, as "
             "pandas.read_csv does in large files, so that one may count as two: convert the column "

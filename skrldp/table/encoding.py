@@ -201,7 +201,7 @@ def with_other(categories: Sequence[Any]) -> tuple[Any, ...]:
     return (*categories[: len(categories) - len(last)], OTHER, *last)
 
 
-# --- What the user lists -------------------------------------------------------------------------
+# --- Categories that the user lists ---------------------------------------------------------------
 
 
 def given_categories(categories: Any, names: Sequence[Any]) -> list[Given]:

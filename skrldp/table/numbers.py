@@ -180,8 +180,8 @@ def _remedies_for_numbers(name: Any, numbers: NDArray[Any], records: Sequence[An
     remedies = []
     for step in (1, 2, 4):
         edges = round_points(numbers, counts, _BINS[::step])
-        # Rounding errors are smallest if knots are denser with a root of the density, and reach the
-        # tail.
+        # Rounding errors are smallest if the density of knots follows a root of the numbers'
+        # density, and if knots reach the tail.
         knots = round_points(numbers, np.sqrt(counts), _KNOTS[::step])
         if edges[-1] == numbers[-1]:  # a bin excludes its upper edge
             edges[-1] += 1
