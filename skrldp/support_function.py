@@ -581,8 +581,8 @@ _CHUNK = 1 << 17
 # Up to this order, pairs are solved by their price. Above it, Newton's method is tried first; up to
 # 0.6, it fails on one pair in a hundred if the ball is large.
 _NEAR_HALF = 0.52
-# Rounding of a power mean, in units: a few operations at alpha = 2, and elsewhere powers whose
-# exponents multiply relative errors. Twice as much would raise bounds by about 1e-14.
+# Rounding of a power mean, in units: a few operations at alpha = 2, and otherwise powers, whose
+# exponents multiply relative errors. Doubling it would raise bounds by about 1e-14.
 _UNITS_SQUARE, _UNITS_OTHER = 8.0, 128.0
 _UNITS_SUM = 16  # for the few sums other than those over the cells
 
@@ -744,7 +744,7 @@ def _general_bounds(
 
 
 # Unused shares of the budget below this are ignored, because they change a conditional by only
-# about as much. Twice as much would weaken cuts by as much.
+# about this much. Doubling it would weaken cuts by about as much.
 _WORTHWHILE = 1e-7
 
 

@@ -38,7 +38,7 @@ from skrldp.privacy.requirements import Requirements
 # corrected. Otherwise, the minimum is its cube. Doubling it takes more steps.
 _CENTRING = 0.1
 # A mixture starts from the previous weights, with this share of the total weight and of the mean
-# price spread evenly. Half or three times this share takes as many steps.
+# price spread evenly. With half or three times this share, the number of steps is the same.
 _SPREAD = 0.1
 # Share of the previous prices and duals in those used to price further rows, because the prices of
 # rough mixtures oscillate. Without it, the result for 7 x 16 cells is 9 % higher after 5 s; at
@@ -407,7 +407,8 @@ def _length(amounts: Floats, changes: Floats, part: float = FRACTION_TO_BOUNDARY
 
 
 # Share of the rows that are merged at once. With a quarter, up to 10 % more rows remain for the
-# same loss at 2 x 30 cells; with a thirtieth, as many remain, but it takes twice as long.
+# same loss at 2 x 30 cells; with a thirtieth, the same number remains, but merging takes twice as
+# long.
 _AT_ONCE = 0.1
 # Minimum fraction of its information that a direction is assumed to retain when rows are compared.
 # Doubling it changes nothing.

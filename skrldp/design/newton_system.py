@@ -21,7 +21,7 @@ from skrldp.design.limits import ROUNDING, TIGHT, Workers
 from skrldp.design.programs import Cuts
 
 # Maximum fraction of the distance to the boundary in a step; interior-point codes usually use 0.9
-# to 0.995. With half the distance from 1, searches take as many steps.
+# to 0.995. Halving its distance from 1 does not change the number of steps.
 FRACTION_TO_BOUNDARY = 0.97
 # Fraction of the initial slack that each variable of a block uses. Doubling it leaves no slack.
 INITIAL_MARGIN = 0.25

@@ -50,7 +50,7 @@ _LAST_MIXTURES = 4.0
 # Number of initial rows from closed forms, and from sets, but at least one for each cell. Doubling
 # it takes 10 % longer at 434 cells.
 _ROWS_OF_A_KIND = 200
-# Decimals to which equal rows agree. With twice as many, rounding separates equal rows.
+# Decimals to which equal rows agree. If there are twice as many, rounding separates equal rows.
 _SAME_DIGITS = 9
 
 

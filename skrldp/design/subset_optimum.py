@@ -137,7 +137,7 @@ def best_sets(
 
 
 def _neighbours(sets: Booleans, distribution: Floats, duals: Floats, drop: float) -> Booleans:
-    """Find the best sets that differ from the given sets in one value; as many as there are values.
+    """Find the best sets that differ from given sets in one value, one for each value.
 
     Without these, degenerate dual variables would remain degenerate for many rounds.
     """

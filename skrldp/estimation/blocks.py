@@ -393,7 +393,7 @@ class BlockEstimator(ReadOnlyFit, FigureMethods, BaseEstimator):
         return self._reports.cells(number)
 
     def drift_test(self) -> DriftTest:
-        """Test whether those who reported come from the public table's population.
+        """Test whether the respondents come from the public table's population.
 
         The test of :meth:`FrequencyEstimator.drift_test` is applied to each block. The p-value is
         the smallest p-value times the number of blocks, and the statistic is that of the same
