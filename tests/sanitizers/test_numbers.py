@@ -250,17 +250,6 @@ def test_noise_of_knots_is_around_the_raw_answers():
     assert abs(np.mean(means) - people["hours"].mean()) < 6 * np.std(means) / np.sqrt(200)
 
 
-def test_quantiles_are_interpolated_within_bins():
-    own = of_earners(Bins([-np.inf, *PARTS.edges[1:-1], np.inf]))
-    people = earners(50_000, 4)
-    found = FrequencyEstimator(own).fit(own.transform(people))
-    median = found.quantile("hours")
-    assert median.estimate[0] == pytest.approx(people["hours"].median(), abs=1.0)
-    low, high = median.confidence_interval()[0]
-    assert low < median.estimate[0] < high
-    assert np.isfinite(found.quantile("hours", 0.999, by="ill").estimate).all()
-
-
 def test_edges_that_are_read_from_the_public_column_are_said_to_be():
     public = earners(2_000, 0)
     own = clone(of_earners(PARTS)).set_params(categories={"ill": [0, 1], "hours": Bins(4)})

@@ -1,11 +1,8 @@
 """PolyOpt as a whole: reference optima, and how the optimum moves with what it is asked."""
 
-import itertools
-
 import numpy as np
 import pytest
 from conftest import EXAMPLE, REFERENCE, slow_clock
-from scipy.optimize import linprog
 
 from skrldp import JointDistribution, RenyiBall
 from skrldp.certificate import release
@@ -13,7 +10,7 @@ from skrldp.design.closed_form import grr, independent_reporting, srr
 from skrldp.design.criterion_problem import CriterionProblem
 from skrldp.design.engine import solve
 from skrldp.design.subset_optimum import group_reporting
-from skrldp.information import block_information, mutual_information, row_information
+from skrldp.information import block_information, mutual_information
 from skrldp.privacy.private_rows import Layout, privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -137,16 +134,6 @@ def test_a_search_without_time_is_never_worse_than_what_needs_none(shape, eps):
     public = joint.probabilities.sum(axis=0)
     alone = mutual_information(group_reporting(joint, blind), public)
     assert alone * (1.0 - 1e-9) <= short.objective <= short.bound
-
-
-def test_one_value_reduces_to_ldp_on_the_secret():
-    counts, eps = [3, 20, 8], 2.0
-    joint = JointDistribution(np.array(counts)[:, None])
-    patterns = np.array(list(itertools.product([1.0, np.exp(eps)], repeat=len(counts))))
-    worth = row_information(patterns, joint.probabilities.ravel())
-    best = -linprog(-worth, A_eq=patterns.T, b_eq=np.ones(len(counts))).fun
-    for kind in ("joint", "product", "box", "lower", "simplex", "point"):
-        assert optimum(joint, eps, kind) == pytest.approx(best, rel=1e-6)
 
 
 MANY = np.array(EXAMPLE) * 4

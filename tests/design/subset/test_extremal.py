@@ -17,7 +17,6 @@ from skrldp.design.engine import solve
 from skrldp.design.limits import Limits
 from skrldp.design.subset_optimum import (
     best_sets,
-    even_groups,
     group_reporting,
     most_of_small_shares,
     optimal_response,
@@ -124,19 +123,6 @@ def promise(a1, a2, n=20_000, eps=1.0, **options):
     counts = np.random.default_rng(1).multinomial(n, shares).reshape(a1, a2)
     joint = JointDistribution(counts)
     return Requirements.asked(joint, LikelihoodRatioSet().fit_set(joint), eps, **options)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 4))
-def test_groups_are_even_under_every_secret(seed, a1):
-    conditionals = np.random.default_rng(seed).dirichlet(np.ones(60), a1)
-    groups = even_groups(conditionals, 300)
-    sizes = (groups @ conditionals.T) * 2.0
-    halves = sizes[np.abs(sizes - 1.0).max(axis=1) < 0.25]
-    assert len(halves) >= 4  # two partitions into halves, at least
-    first = groups[:2]
-    np.testing.assert_array_equal(first.sum(axis=0), 1)  # each value is in one half
-    largest = conditionals.max()
-    assert np.abs(first @ conditionals.T - 0.5).max() <= a1 * largest
 
 
 @pytest.mark.parametrize("observe", OBSERVED)
