@@ -35,7 +35,6 @@ from skrldp import (
     auditing,
 )
 from skrldp.auditing import _check_mechanism, _check_repeats, _clopper_pearson
-from skrldp.claims import Claim
 from skrldp.claims_in_words import claim_in_words
 from skrldp.sanitizers.access import codec_of, write_reports
 
@@ -256,18 +255,6 @@ def test_every_claim_is_tested_by_a_bound_of_its_own():
     for check, bound in zip(checks, wrong.bounds, strict=True):
         assert claim_in_words(bound.claim) in check.message and bound.eps > bound.claim.eps
         assert check.p_value == pytest.approx(1e-4 / 4.0)  # half for the bounds, half for each
-
-
-def test_groups_share_what_is_known_and_occur():
-    values = [("a", 0), ("b", 0), ("b", 1)]
-    joint = JointDistribution([[1, 1, 0], [0, 1, 4]], (0, 1), values)
-    box = auditing._of_function(response, joint, None, None)[0]
-    claim = Claim(1.0, 1.0, known=(1,))
-    rng = np.random.default_rng(0)
-    found = {
-        (one.known, one.secret): one.share.tolist() for one in auditing._groups(box, claim, rng)
-    }
-    assert found == {(1, 0): [0.0, 1.0, 0.0], (1, 1): [0.0, 0.2, 0.8]}
 
 
 # --- Levels --------------------------------------------------------------------------------------

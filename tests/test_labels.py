@@ -58,17 +58,3 @@ def test_a_raw_label_beside_a_report_breaks_the_promise(pipelines):
         1.69,
         2.77,
     ]
-
-
-def test_a_label_inside_the_mechanism_keeps_it(pipelines):
-    """The same pair, (report of the rest, report of the label), where both are one report."""
-    sanitizer, reports = pipelines["inside"]["priv"], pipelines["reports"]
-    np.testing.assert_array_equal(pipelines["y"], reports[:, 3])  # what the page's model is given
-    raw = pipelines["labelled"][2_000:, 3]
-    assert 0.1 < np.mean(pipelines["y"] != raw) < 0.9
-    mechanism = sanitizer.mechanism_
-    of_features = sorted({(s, *u[:2]) for s, u in mechanism.symbols})
-    pair = np.zeros((2 * len(of_features), mechanism.shape[1]))
-    for row, (s, u) in zip(mechanism.matrix, mechanism.symbols, strict=True):
-        pair[2 * of_features.index((s, *u[:2])) + int(u[2])] += row
-    assert certify(pair, LikelihoodRatioSet(), sanitizer.joint_).eps <= 1.0

@@ -11,7 +11,7 @@ from skrldp.estimation import expected_std_error_of_mean
 
 sys.path.append(str(ROOT / "benchmarks"))
 
-from leaderboard import measures, page, plain, runs
+from leaderboard import measures, page, plain
 from leaderboard.approaches import IMPLIED
 from leaderboard.registry import APPROACHES
 from leaderboard.tables import Task, jeffreys
@@ -91,19 +91,6 @@ def test_plain_mechanisms():
     for approach in (plain.OLH(), plain.SPL(), plain.SMP(), plain.CorrRR()):
         mechanism = approach.design(task, EPS)
         assert np.log(np.nanmax(ratio(mechanism.matrix))) == pytest.approx(EPS, rel=1e-6)
-
-
-def test_results_are_kept_and_failures_have_reasons(tmp_path):
-    approach = {one.name: one for one in APPROACHES}
-    todo = [runs.Run(approach[name], jeffreys(), EPS) for name in ("SMP", "Corr-RR")]
-    kept = runs.Kept(tmp_path / "kept.jsonl")
-    for run, found in runs.results(todo, processes=2, seconds=60):
-        kept.keep(run, found)
-    again = runs.Kept(tmp_path / "kept.jsonl")
-    rows = [runs.row_of(run, again.of(run)) for run in todo]
-    assert rows[0]["eps_worst_case"] == "1"
-    assert "different numbers of categories" in rows[1]["failed"]
-    assert again.of(todo[0]._replace(eps=2.0)) is None
 
 
 def test_pages_are_drawn_from_the_csv():

@@ -12,7 +12,6 @@ import pickle
 import subprocess
 import sys
 import traceback
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -147,20 +146,6 @@ def test_types_of_values(kind):
     if len(members) > 1:
         with pytest.raises(ValueError, match="column 'u': the mechanism does not know"):
             few.cells({"s": ["x"] * 4, "u": read_values("u", column)})
-
-
-def test_rare_and_unknown_values_are_other():
-    mechanism = Mechanism.from_blocks(grr(1.0, 6), ("no", "yes"), ("a", "b", "other"))
-    mechanism = mechanism.named(None, [("ill", True), ("place", False)])
-    for others, taken in (((True,), ["x", "y"]), ((("x", "y"),), ["x", "y"])):
-        grouped = replace(mechanism, others=others)
-        batch = pa.RecordBatch.from_pydict(
-            {"person": [1, 2, 3], "ill": ["no", "yes", "no"], "place": ["a", *taken]}
-        )
-        found = reporter(grouped).report_batch(batch)["report"].to_pylist()
-        assert found == [expected_report(grouped, c, p) for c, p in ((0, 1), (5, 2), (2, 3))]
-    with pytest.raises(ValueError, match=r"does not know a value \(not shown\)"):
-        reporter(mechanism).report_batch(batch)
 
 
 def test_a_blind_mechanism_needs_no_secrets():

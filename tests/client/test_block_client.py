@@ -14,38 +14,6 @@ RECORD = {"age": 1, "ill": "yes", "home": "there", "job": "c"}
 KEY = bytes(range(32))
 
 
-def test_permanent_reports_are_those_of_the_person_and_the_record():
-    device = client.load(TEXT, permanent_key=KEY)
-    blocks, reports = device.report_many(TABLE, ids=range(500))
-    order = np.random.default_rng(0).permutation(500)
-    again = device.report_many(TABLE.iloc[order], ids=order.tolist())
-    np.testing.assert_array_equal(again[0], blocks[order])
-    np.testing.assert_array_equal(again[1], reports[order])
-    one = device.report(TABLE.iloc[3].to_dict(), id=3)
-    assert one == (blocks[3], reports[3])
-    # The block is the person's, whatever the record is.
-    changed = device.report_many([RECORD] * 500, ids=range(500))[0]
-    np.testing.assert_array_equal(changed, blocks)
-    other = client.load(TEXT, permanent_key=KEY[::-1]).report_many(TABLE, ids=range(500))
-    assert not np.array_equal(other[0], blocks)
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        (RECORD | {"job": "z"}, "column 'job'"),
-        (RECORD | {"ill": None}, "column 'ill'"),
-        ({"age": 1, "ill": "yes", "home": "there"}, "lacks the column 'job'"),
-        ((1, "yes"), "values by position"),
-    ],
-)
-def test_every_column_is_checked_whatever_the_block(record, message):
-    device = client.load(TEXT)
-    for _ in range(20):
-        with pytest.raises(ValueError, match=message):
-            device.report(record)
-
-
 def test_records_in_the_order_of_the_table_are_refused_where_columns_have_names():
     """A manifest has another order of columns than its table: S would be taken for U."""
     device = client.load(TEXT, permanent_key=KEY)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from block_tables import fitted_blocks, wide_table
 from keyed_tapes import report_of_tape
-from small_mechanisms import FORMS, KEY, ROWS, blind, dense, rows_of
+from small_mechanisms import FORMS, KEY, ROWS, dense, rows_of
 
 from skrldp.batches import BlockReporter, Reporter
 from skrldp.client import load
@@ -21,22 +21,6 @@ from skrldp.client import load
 
 def permanent(mechanism, key=KEY):
     return load(mechanism.to_json(), permanent_key=key)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_same_person_gives_the_same_report(form):
-    mechanism = FORMS[form]()
-    rows, _ = rows_of(5000)
-    ids = [f"person {n}" for n in range(5000)]
-    client = permanent(mechanism)
-    reports = client.report_many(rows, ids=ids)
-    np.testing.assert_array_equal(permanent(mechanism).report_many(rows, ids=ids), reports)
-    order = np.random.default_rng(0).permutation(5000)
-    shuffled = client.report_many([rows[n] for n in order], ids=[ids[n] for n in order])
-    np.testing.assert_array_equal(shuffled, reports[order])
-    for n in (0, 1, 4095, 4096, 4999):
-        assert client.report(rows[n], id=ids[n]) == reports[n]
-    assert len(set(client.report_many([rows[0]] * 9, ids=[ids[0]] * 9).tolist())) == 1
 
 
 def test_ids_that_numpy_has_cut_off_are_refused():
@@ -48,13 +32,6 @@ def test_ids_that_numpy_has_cut_off_are_refused():
     assert one.tolist() == other.tolist()
     with pytest.raises(ValueError, match=r"NumPy array of bytes .*zero bytes"):
         client.report_many(rows, ids=np.array(ids))
-
-
-def test_a_blind_mechanisms_permanent_report_is_of_u_alone():
-    client = permanent(blind())
-    assert {client.report((2, s, "S"), id=b"x") for s in ("no", "yes", None)} == {
-        client.report((2, "S"), id=b"x")
-    }
 
 
 @pytest.mark.parametrize("form", FORMS)

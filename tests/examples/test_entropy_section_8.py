@@ -73,15 +73,3 @@ def test_srr_is_as_in_table_2(shape, distributions, printed):
     # last is 0.00447 at any 100 distributions, which the paper must have rounded up.
     spread = np.std(values) * np.sqrt(1.0 / distributions + 1.0 / 100)
     assert np.mean(values) == pytest.approx(printed, abs=3.0 * spread + 0.0006)
-
-
-def test_distributions_and_counts_are_drawn_as_they_should_be():
-    distributions, counts = np.array(
-        [np.stack(entropy.draw((2, 5), i)) for i in range(2_000)]
-    ).swapaxes(0, 1)
-    distributions, counts = distributions.reshape(-1, 10), counts.reshape(-1, 10)
-    # Each cell of a Jeffreys prior on 10 is Beta(1/2, 9/2): mean 1/10, variance 9/100 / 6.
-    assert distributions.mean(axis=0) == pytest.approx(np.full(10, 0.1), abs=0.012)
-    assert distributions.var(axis=0).mean() == pytest.approx(0.015, rel=0.1)
-    assert np.all(counts.sum(axis=1) == 32_561)
-    assert np.abs(counts / 32_561 - distributions).max() < 0.02

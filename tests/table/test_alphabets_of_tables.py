@@ -176,11 +176,6 @@ def test_the_levels_of_storage_are_given_if_the_user_says_so():
         learn(both, sensitive="s", categories="dtype")
 
 
-def test_booleans_have_both_values():
-    X = pd.DataFrame({"s": [0, 1, 0], "u": [True] * 3})
-    assert learn(X)[0].values == (False, True)
-
-
 def test_product_has_all_combinations_of_both_parts():
     X = pd.DataFrame(
         {
