@@ -54,8 +54,8 @@ def test_steps_make_all_products_equal_the_barrier_to_first_order(name):
 EPS = 0.7
 
 
-def region_of(n, k, observe, spread):
-    rng = np.random.default_rng(0)
+def region_of(n, k, observe, spread, seed=0):
+    rng = np.random.default_rng(seed)
     conditionals = rng.dirichlet(np.full(k, 3.0), size=n)
     lower = conditionals * rng.uniform(0.2, 0.9, size=(n, k))
     upper = np.minimum(conditionals + rng.uniform(0.0, 0.3, size=(n, k)), 1.0)
@@ -102,6 +102,20 @@ def test_paths_end_at_the_best_private_rows(n, k, observe, spread):
     assert region.worst(rows, EPS).bound.max() < 1e-7
     best = [greatest(region, slope) for slope in slopes]
     np.testing.assert_allclose((rows * slopes).sum(axis=1), best, atol=1e-6)
+
+
+def test_rows_with_boxes_of_their_own_are_those_of_each_box():
+    regions = [region_of(2, 3, "all", 0.05, seed) for seed in range(3)]
+    each = [path_blocks(Requirements.of(region, EPS))[0] for region in regions]
+    slopes = np.random.default_rng(2).normal(size=(3, 6))
+    slopes /= np.ptp(slopes, axis=1, keepdims=True)  # paths begin with the mean of these
+    together = RowPaths(slopes, [each[0].of_rows(each)])
+    alone = [RowPaths(slopes[[i]], [each[i]]) for i in range(3)]
+    for _ in range(8):
+        together.advance(np.full(3, 1e-6))
+        for one in alone:
+            one.advance(np.full(1, 1e-6))
+    np.testing.assert_allclose(together.rows, np.vstack([one.rows for one in alone]), rtol=1e-9)
 
 
 THETAS = (0.5, 1.0, 0.0, 0.75, 0.2, 1e-7, -1e-7, -0.3, -2.0 / 3.0, -7.0 / 3.0)
