@@ -366,8 +366,9 @@ _TOLERANCE = 1e-13  # Newton decrement, relative to the range of q: about 450 un
 _BALANCE = 1e-9  # tolerance for the mass of the worst conditional
 
 # Bounds of a step, so that slacks remain positive and the model remains accurate. Steps were
-# counted on 3,000 random pairs each at alpha 0.55, 1, 2, 4 and B 0.001, 0.05, 1. Maximum share of a
-# slack to subtract; .8 or .95 change the number of steps by a tenth.
+# counted on 3,000 random pairs each at alpha 0.55, 1, 2, 4 and B 0.001, 0.05, 1.
+
+# Maximum share of a slack to subtract; 0.8 or 0.95 change the number of steps by at most a tenth.
 _SHRINK = 0.9
 # A slack grows at most to 1 plus ten times itself; 4 or 18 take the same number of steps.
 _GROWTH = 9.0

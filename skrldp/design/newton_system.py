@@ -26,7 +26,7 @@ FRACTION_TO_BOUNDARY = 0.97
 # Fraction of the initial slack that each variable of a block uses. Doubling it leaves no slack.
 INITIAL_MARGIN = 0.25
 # Maximum entries in the Hessians of all rows. About five sets of them are in memory, 2.7 GB.
-# Doubling it doubles the memory.
+# Doubling it doubles the memory used.
 MOST_IN_HESSIANS = 1 << 26
 
 

@@ -37,9 +37,9 @@ def most_of_small_shares(eps: float) -> float:
     r"""Bound the information of an ε-LDP report about a value, for every distribution of it.
 
     With :math:`M = \epsilon / (e^\epsilon - 1)` it is :math:`M - 1 - \log M`, the largest
-    :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`: for a report
-    that is :math:`e^\epsilon` times as probable under values with a total share of m. It is nearly
-    attained if there are many values with small shares.
+    :math:`m e^\epsilon \epsilon / p - \log p` with :math:`p = 1 - m + m e^\epsilon`. This belongs
+    to a report that is :math:`e^\epsilon` times as probable under values with a total share of m.
+    The bound is nearly attained if there are many values with small shares.
 
     Returns float: in nats, for a positive `eps`.
 

@@ -15,7 +15,8 @@ from skrldp._typing import Booleans, Floats
 from skrldp.mechanism.mechanism import Mechanism
 
 MOST_DENSE = 2_500  # maximum number of cells for which whole matrices are used
-_MOST_PART = 250  # the same limit for cells of S or U alone, whose shares have a covariance
+# The same limit for cells of S or U alone, for whose shares a covariance is computed
+_MOST_PART = 250
 # Singular values of R^{-1/2} Q P^{1/2} are correlations, at most 1. Weights are rounded to 2^-32,
 # so a smaller one may be due to rounding; an estimate in its direction would take about 1e16
 # reports.

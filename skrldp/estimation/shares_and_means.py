@@ -220,8 +220,8 @@ class FigureMethods(ABC):
             A number or category of the column for each group, without a standard error. For a
             column with :class:`~skrldp.Bins`, a number or date by linear interpolation within its
             bin, or the finite edge of an open bin. The interval contains the numbers t for which
-            the reports do not contradict that at least a share q is at most t and at most a share q
-            is below t (Woodruff 1952).
+            the reports contradict neither of two statements: that at least a share q is at most t,
+            and that at most a share q is below t (Woodruff 1952).
 
         Raises
         ------
