@@ -147,7 +147,9 @@ class Weighted(Plain):
         of_class = np.array([own for own, _ in classes])
         once, twice = (np.einsum("rgb,g->rb", counts, of_class**power) for power in (1, 2))
         total = once.sum(axis=1, keepdims=True)
-        return Respondents(once / total, float(n), np.empty(0), squares=twice / total**2)
+        cubed = (counts.sum(axis=2) @ of_class**3)[:, None] / twice.sum(axis=1, keepdims=True)
+        sample = once / total, float(n), np.empty(0), None, None, n * cubed / total
+        return Respondents(*sample, squares=twice / total**2)
 
 
 @dataclass(frozen=True, eq=False)

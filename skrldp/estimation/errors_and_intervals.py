@@ -11,8 +11,10 @@ which is 0 if θ is true, is estimated to be within z standard errors of 0. The 
 larger of two: that of the reports, and that at the distribution closest to the public one for which
 θ is true (an exponential tilt). The reports include z² hypothetical reports of the symbol that
 would move the mean most towards θ, because at a distribution unlike the public one, a symbol with a
-large weight may be expected even if it was never sent. This is Wilson's interval with the
-mechanism's noise included, and Fieller's interval for ratios.
+large weight may be expected even if it was never sent. In a survey, the people who would send it
+have weights ω as well: if one more report could double the variance, the reports do not show the
+design effect, which is then at least :math:`n\sum\omega^3/(\sum\omega\sum\omega^2)`. This is
+Wilson's interval with the mechanism's noise included, and Fieller's interval for ratios.
 
 If no weights are unbiased, or effectively fewer than 30 reports determine the estimate at every
 value (n divided by the kurtosis of w(Y)), weights of bounded bias are used instead, and the
@@ -54,6 +56,8 @@ class Sample:
     strata: Indices | None = None
     # For groups: the whole sample, and the group's symbols in it
     survey: "tuple[Sample, slice] | None" = None
+    # Survey weight of a person whose report may be unseen, relative to the mean
+    unseen_weight: Floats | float = 1.0
 
     @classmethod
     def of_counts(cls, counts: Floats) -> "Sample":
@@ -212,6 +216,12 @@ class Statistic(ABC):
         """
         raise NotImplementedError  # closed-form intervals need no table
 
+    def are_carried(self, moments: Moments) -> Booleans:
+        """Which variances one more report, with the largest weight, would not double."""
+        theta = np.nan_to_num(moments.ratios)
+        variances, largest = moments.variances(theta), np.abs(self.extremes(theta)).max(axis=0)
+        return moments.with_unseen(variances, largest, 1.0) <= 2.0 * variances
+
     def is_weak(self, n: float) -> Booleans:
         """Which estimates are biased, or effectively determined by too few of n reports."""
         return ~(self.certain | (self.determined & (self.effective * n >= LEAST_REPORTS)))
@@ -323,9 +333,7 @@ class Inference:
         """
         statistic, moments = self.statistic, self.moments
         has_share = moments.share >= LEAST_SHARE * np.sqrt(np.maximum(moments.gg, 0.0))
-        theta = np.nan_to_num(moments.ratios)
-        variances, largest = moments.variances(theta), np.abs(statistic.extremes(theta)).max(axis=0)
-        is_carried = moments.with_unseen(variances, largest, 1.0) <= 2.0 * variances
+        is_carried = statistic.are_carried(moments)
         stated = statistic.certain | (has_share & is_carried & ~statistic.is_weak(self.sample.n))
         return np.where(stated, self.spread, np.nan)
 

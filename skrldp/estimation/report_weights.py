@@ -129,9 +129,11 @@ class WeightedStatistic(Statistic):
         if sample.design is None:
             return moments
         theta = np.clip(np.nan_to_num(moments.ratios), 0.0, self.width)
-        plain = self.moments(Sample(sample.shares, sample.n)).variances(theta)
-        of_design = moments.variances(theta)
+        independent = self.moments(Sample(sample.shares, sample.n))
+        plain, of_design = independent.variances(theta), moments.variances(theta)
         effect = np.divide(of_design, plain, out=np.ones_like(plain), where=plain > 0)
+        unseen = np.where(self.are_carried(independent), 0.0, sample.unseen_weight)
+        effect = np.maximum(effect, unseen)
         return Moments(*moments[:-1], effect)
 
     def influence(self, sample: Sample) -> Floats:

@@ -347,7 +347,11 @@ def samples_of(reports: Reports, groups: Sequence[Any], survey: SurveyDesign | N
     samples = []
     for k, label in enumerate(labels):
         own, n_reports = slice(k * n_kinds, (k + 1) * n_kinds), float((codes == k).sum())
-        sample = Sample(shares[own], n_reports, design[own, own], None, (everyone, own))
+        survey_weights = records.weights[codes == k] / records.weights.max()
+        once, squared, cubed = (float((survey_weights**power).sum()) for power in (1, 2, 3))
+        unseen_weight = cubed / squared * n_reports / once
+        of_survey = design[own, own], None, (everyone, own)
+        sample = Sample(shares[own], n_reports, *of_survey, unseen_weight)
         samples.append((label, sample))
     return samples
 

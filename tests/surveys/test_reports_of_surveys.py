@@ -8,11 +8,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, poisson
 
 from skrldp import (
     FrequencyEstimator,
     JointDistribution,
+    Mechanism,
     SRRSanitizer,
     SurveyDesign,
     expected_std_error,
@@ -137,3 +138,34 @@ def test_wrong_weights_are_refused(people):
         fit(WEIGHTS, pytest.importorskip("polars").from_pandas(reports).lazy())
     with pytest.raises(ValueError, match=r"Survey weights are not counts.*survey="):
         FrequencyEstimator(stating).fit(reports[list(people)], sample_weight=np.full(N, 1.5))
+
+
+def ends_of_a_rare_share(counted, weights):
+    """Interval of the share of u = "y", which the first people sent, without noise."""
+    mechanism = Mechanism.from_matrix(np.eye(4), (0, 1), "xy")
+    mechanism = mechanism.named(None, [("s", True), ("u", False)])
+    sent = np.where(np.arange(len(weights)) < counted, 1, 2 * (np.arange(len(weights)) % 2))
+    reports = pd.DataFrame({"report": sent, "weight": weights})
+    estimator = FrequencyEstimator(mechanism, encode="symbol", survey=WEIGHTS).fit(reports)
+    return estimator.marginal("u").confidence_interval()[1]
+
+
+def test_intervals_allow_for_people_of_large_weight_who_did_not_report():
+    """They weigh 3, as do 50 of 200 others. The coverage is exact: no false alarm.
+
+    If an unseen person had the mean weight, the coverage would be .86 where two are expected.
+    """
+    counts = np.arange(20)
+    people = [[3.0] * (count + 50) + [1.0] * (150 - count) for count in counts]
+    low, high = np.transpose(list(map(ends_of_a_rare_share, counts, people)))
+    for expected in (0.5, 1.0, 1.5, 2.0, 2.6, 3.0, 3.5, 4.0, 5.0):
+        truth = 3.0 * expected / (300.0 + 2.0 * expected)
+        is_covered = (low <= truth) & (truth <= high)
+        assert poisson.pmf(counts, expected) @ is_covered > 0.93
+
+
+def test_people_of_equal_weights_have_the_interval_of_independent_reports():
+    """Wilson's, if nobody has the value: with equal weights, an unseen person has theirs."""
+    z2 = chi2.ppf(0.95, 1)
+    for weight in (1.0, 7.3):
+        assert ends_of_a_rare_share(0, [weight] * 200)[1] == pytest.approx(z2 / (200.0 + z2))
