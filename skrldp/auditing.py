@@ -560,7 +560,7 @@ def _choose(
 ) -> tuple[tuple[_Group, _Group], Integers]:
     """Choose the pair of groups and the event with the largest expected bound.
 
-    The candidate events of a pair are the first reports, one to all but one, in the order of their
+    The candidate events of a pair are the first k reports, for every k, in the order of their
     ratios in one half of the pilot; the other half is used to evaluate them.
     """
     distinct, codes = np.unique(np.stack(pilot), return_inverse=True)

@@ -254,7 +254,7 @@ class VarianceMaster(Master):
 
 
 class _Point:
-    """A point of the interior-point method, with the sum of variances at its start as its unit.
+    """A point of the interior-point method, in units of the sum of variances at its start.
 
     Each step first predicts how far the products of weights and multipliers can fall, and is then
     corrected accordingly (Mehrotra 1992).

@@ -318,7 +318,7 @@ class Steps(NamedTuple):
 
     @property
     def bounds(self) -> Floats:
-        """Number of steps until the first amount, and multiplier, of a row is 0, (b, 2)."""
+        """Number of steps until a row's first amount, and first multiplier, is 0, (b, 2)."""
         fastest = [
             np.max([_of_rows(-kind[i + 1] / kind[i]).max(axis=1) for kind in self.kinds], axis=0)
             for i in (0, 2)

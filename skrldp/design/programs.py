@@ -107,7 +107,10 @@ class ExpectedCost:
 
     @property
     def scale(self) -> float:
-        """Scale of the costs: the smallest of a constant report or, if that is 0, the largest."""
+        """Scale of the costs: the smallest expected cost of a constant report, if positive.
+
+        Otherwise, it is the largest cost of any report.
+        """
         least = float((np.abs(self.cost) @ self.distribution).min())
         return least or float(np.abs(self.cost).max()) or 1.0
 

@@ -3,7 +3,7 @@ r"""Privacy over all distributions, as a block of constraints on the central pat
 The largest and smallest entries are variables. For each row and part, :math:`M_s \ge v_{s,u} \ge
 m_s` for all u, and :math:`m_t - e^{-\epsilon} M_s \ge 0` for each pair. These constraints are
 linear, with two variables for each part, two slacks for each entry and one for each pair, whereas
-the general form has two variables for each pair and two slacks for each entry of each pair.
+the general form has two variables and two slacks for each entry of each pair.
 """
 
 from dataclasses import dataclass

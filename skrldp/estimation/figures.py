@@ -368,7 +368,7 @@ class Estimates(ReadOnly):
     def _combined(
         self, numbers: Floats, name: str, n_by: int = 0, *, is_ratio: bool = False
     ) -> "Estimates":
-        """Weighted sums of the groups' estimates, or the ratio of the groups with 1 and -1."""
+        """Weighted sums of the groups' estimates, or the ratio of those with weights 1 and -1."""
         if self.estimate.dtype.kind != "f":
             raise ValueError(
                 f"{self.what}: these are categories, which have no differences and ratios. Compare "
