@@ -1,10 +1,11 @@
-"""NUNP, NURP, RUNP and RURP: references by two routes, relations, what stops a search."""
+"""NUNP, NURP, RUNP and RURP: references by three routes, relations, what stops a search."""
 
 import itertools
 
 import numpy as np
 import pytest
 from conftest import REFERENCE
+from conic_program import solve_conic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,9 +20,9 @@ from skrldp.design.distance_problem import (
 from skrldp.design.engine import solve
 from skrldp.design.least_cost import minimise
 from skrldp.design.limits import Limits
-from skrldp.privacy.private_rows import privacy_region
-from skrldp.privacy.requirements import Requirements
-from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.privacy.private_rows import Layout, privacy_region
+from skrldp.privacy.requirements import Requirements, repair
+from skrldp.sets.fitted_sets import ConditionalsSet, RenyiSet
 
 CASES = REFERENCE["mse"]
 PROBLEMS = {
@@ -90,6 +91,11 @@ def test_reference_values(case, problem, central):
     assert found.status == "optimal" and found.gap <= 1e-5
     assert found.objective == pytest.approx(expected, rel=1.2e-5)
     assert found.bound == pytest.approx(expected, rel=1.2e-5)
+    if not central and PROBLEMS[problem][1]:
+        asked = Requirements.of(region, eps)
+        conic = solve_conic(cost, asked)
+        assert conic.value == pytest.approx(expected, abs=1e-6)  # the references' accuracy
+        assert cost.worst(repair(conic.matrix, asked))[0] == pytest.approx(expected, abs=1e-6)
 
 
 TABLES = st.tuples(st.integers(2, 3), st.integers(2, 4)).flatmap(
@@ -151,3 +157,27 @@ def test_a_search_without_time_takes_what_needs_none():
     check(found, cost, asked.items[0].region, 1.0)
     told = [form * joint.probabilities.ravel() @ cost.cost.T for form in forms]
     assert found.objective == pytest.approx(min(by.min(axis=1).sum() for by in told), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("observe", "useful", "seed"), [("all", 0.0, 0), ("nonsensitive", 0.01, 1)]
+)
+def test_second_route_for_sets_of_conditionals(observe, useful, seed):
+    """Budgets of one and of two, with drift and without; the ball for the utility has order 2."""
+    rng = np.random.default_rng(seed)
+    joint = JointDistribution(rng.multinomial(900, rng.dirichlet(np.full(9, 2.0))).reshape(3, 3))
+    distance = distance_matrix("squared", joint.values)
+    cost = expected_distance(joint, distance, RenyiSet(2.0, useful), observe=observe)
+    values = []
+    for pair, drift in ((0.008, 0.0), (0.011, 0.0), (0.016, 0.0), (0.011, 0.004)):
+        around, layout = ConditionalsSet(0.008, pair, drift), Layout.plain(3, 3, observe)
+        region = privacy_region(joint, around, layout=layout)
+        conic = solve_conic(cost, Requirements.of(region, 1.0))
+        for central in (True, False) if drift else (True,):
+            found = search(cost, region, 1.0, central, gap=1e-5, limits=Limits(None))
+            check(found, cost, region, 1.0)
+            assert found.gap <= 1e-5
+            assert conic.value == pytest.approx(found.objective, rel=2e-5)
+        values.append(conic.value)
+    assert np.all(np.diff(values[:3]) > 1e-3 * values[0])  # what two may take matters
+    assert values[3] > 1.001 * values[1]
