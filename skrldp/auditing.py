@@ -597,7 +597,7 @@ def _clopper_pearson(count: int, total: int, miss: float) -> tuple[float, float]
 def _check_bound(bound: Bound, miss: float) -> Check:
     """Compare a lower bound with the claim."""
     if bound.eps <= bound.claim.eps:
-        return Check("bound", True, 1.0, "no more is seen than is claimed")
+        return Check("bound", True, 1.0, "the bound does not exceed the claim")
     (first, second), n = bound.secrets, bound.totals[0]
     message = (
         f"{first!r} and {second!r} are told apart by more than the claim: {bound.counts[0]:,} of "

@@ -657,8 +657,8 @@ def _by_secret(report: PrivacyReport) -> list[tuple[str, str]]:
     else:
         worst, best = _named(report, order[-1]), _named(report, order[0])
         text += (
-            f"; the least of {len(order):,} secrets is {worst}, the greatest {best}, and half of "
-            f"them have at least {np.median(share[order]):.1%}"
+            f"; among {len(order):,} secrets, the lowest is {worst}, the highest {best}, and half "
+            f"of them have at least {np.median(share[order]):.1%}"
         )
     if without := len(share) - len(order):
         text += f"; {without:,} of the secrets have at most one value of U, so U reveals nothing"
