@@ -125,7 +125,7 @@ class LinearProgram:
             )
 
     def solve(self, seconds: float | None = None) -> tuple[Floats, Floats, float]:
-        """Solve, from the basis of the last solution if there is one.
+        """Solve the program, starting from the basis of the last solution if there is one.
 
         Shapes: returns `x` (n,). Returns `duals` (n_rows,): dual variable of each row, the
         derivative of the objective by its right-hand side; `value`: the objective. Raises

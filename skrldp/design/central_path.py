@@ -254,7 +254,7 @@ class CentralPath:
         mean, _ = concave_mean(self._top - cells, self._objective.distribution, self._theta)
         return float(self._top - self._shrink * mean) * self.scale
 
-    # -- what it proves ---------------------------------------------------------------------------
+    # -- bounds from the multipliers -----------------------------------------------------------
 
     def cuts(self) -> list[tuple[Cuts, Floats]]:
         """Return the cuts that the multipliers represent, with dual variables in units of the cost.

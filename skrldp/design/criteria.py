@@ -180,7 +180,7 @@ class Criterion(ABC):
         stated : float
             The value that was reached, with the published sign.
         promise : float
-            Largest reduced cost found, for a whole mechanism of such rows.
+            Largest reduced cost found, scaled to a mechanism that consists of such rows.
         """
         return None
 

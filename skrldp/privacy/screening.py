@@ -1,7 +1,7 @@
 """Bounds on each secret's part of a row, which clear most pairs of secrets at once.
 
 An exact bound on all pairs of secrets takes a search for each pair. The maximum and minimum of R·v
-over one secret's conditionals R take one search for each secret. Two such bounds together give an
+over a secret's conditionals R require one search for each secret. Two such bounds together give an
 upper bound on a pair, so that only few pairs need an exact one.
 """
 
