@@ -160,7 +160,7 @@ def anchors(path):
         if name.startswith("docs/") and name not in RUN_ELSEWHERE and any(blocks(text, "python"))
     ],
 )
-def test_page(page, monkeypatch, tmp_path, designs_once):
+def test_page(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     if "load_affairs" in TEXTS[page]:
         pytest.importorskip("statsmodels")
