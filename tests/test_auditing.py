@@ -505,7 +505,7 @@ def test_bad_parameters(parameters, said):
         (FunctionTransformer(), "audit its transform"),
         (
             BlockSanitizer(base=GRRSanitizer(), sensitive=0),
-            "or the sanitizers of its blocks, sanitizers_",
+            "each block's sanitizer in sanitizers_",
         ),
     ],
 )

@@ -43,8 +43,6 @@ def written(claims):
     return replace(BARE, claims=claims).to_json()
 
 
-# --- JSON ----------------------------------------------------------------------------------------
-
 FIGURE = st.floats(0, 1e300)
 SHARE = st.floats(0, 1, exclude_min=True, exclude_max=True)
 
@@ -171,30 +169,6 @@ def test_sums_of_several_reports_are_rounded_upwards(eps, more, reports):
     assert bound == math.inf or math.nextafter(bound, -1.0) < exact
 
 
-def test_claims_in_words():
-    claims = claimed(
-        Claim(0.75, 0.5, AROUND, asked=1.0),
-        Claim(0.5, 0.5, AROUND, known=("age", "place")),
-        Claim(4.0, 4.0),
-        Claim(3, 3, known="all"),
-    )
-    shown = replace(BARE, claims=claims)
-    assert f"eps<=0.75 for {describe(AROUND)}, eps<=4 for all distributions" in repr(shown)
-    said = [text for _, text in claim_lines(claims)]
-    assert "eps <= 0.75; required 1, over A" in said
-    assert "eps <= 0.75 + 4 (k - 1) for k reports about one person" in said
-    assert "eps <= 0.5 for an observer who knows 'age', 'place', over A" in said
-    rows = claims_table(claims)[2]
-    assert rows[0] == ("nothing", "1", "A", "0.75", "1", "0.5", "proof")
-    assert [row[:4] for row in rows[1:4]] == [
-        ("'age', 'place'", "1", "A", "0.5"), ("nothing", "1", "all", "4"),
-        ("all of U", "1", "all", "3"),
-    ]  # fmt: skip
-    assert [row[1:4] for row in rows[4:]] == [
-        ("2", "A", "4.75"), ("3", "A", "8.75"), ("10", "A", "36.75")
-    ]  # fmt: skip
-
-
 def test_what_is_not_bounded_is_in_the_table():
     claims = claimed(Claim(math.inf, 3.0, AROUND))
     assert [row[1:4] for row in claims_table(claims)[2]] == [
@@ -247,9 +221,6 @@ def test_claims_follow_the_names_of_columns():
             stated.named(None, list(zip("abcd", flags, strict=False)))
 
 
-# --- How often the sets miss ----------------------------------------------------------------------
-
-
 @st.composite
 def parts_of_manifests(draw):
     """Claims of blocks, each to observers who know nothing else, or a column."""
@@ -281,9 +252,6 @@ def test_beta_is_the_sum_over_the_events_of_all_blocks(parts):
     assert parts[0].beta == Claims.merged(parts[:1]).beta
     if not unknown and len(parts) > 1:
         assert beta >= max(part.beta for part in parts)
-
-
-# --- Figures that are refused --------------------------------------------------------------------
 
 
 REPORTED = (("0" * 64, (3, 5)),)
@@ -319,8 +287,6 @@ def test_impossible_figures_are_refused(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()
 
-
-# --- What a sanitizer claims ---------------------------------------------------------------------
 
 X = [[s, u] for s in ("no", "yes", "never") for u in ("a", "b", "c")]
 COUNTS = [200, 100, 50, 100, 150, 250, 70, 90, 80]

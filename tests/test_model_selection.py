@@ -123,9 +123,6 @@ def test_bad_tolerances(tolerance):
         smallest_eps(tolerance)
 
 
-# --- a wanted precision
-
-
 def test_smallest_n_is_the_least():
     sanitizer = SRRSanitizer(1.0, sensitive=0).fit(X)
     for wanted in (0.3, 0.02, 0.00137):

@@ -70,8 +70,6 @@ def test_narrow_floats_are_rounded_from_smaller_numbers_on(dtype):
         device.report_many({"s": ["no", "no"], "u": above})
 
 
-# -- strings --------------------------------------------------------------------------------------
-
 KNOWN = ["café", "Full", "part time", "other"]
 HINTS = {
     "cafe\N{COMBINING ACUTE ACCENT}": r"how accents are encoded \(Unicode NFC\)",

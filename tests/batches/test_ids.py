@@ -66,9 +66,6 @@ def test_an_integer_and_its_digits_are_one_id():
     assert reporter(dense())(frame)["report"].tolist() == expected[: len(numbers)]
 
 
-# Ids of whole tables
-
-
 @pytest.mark.parametrize("column", ["ill", "person"])
 @pytest.mark.parametrize("odd", [2**70, "classified", ("classified",), pd.Period("1987-06")])
 def test_what_arrow_cannot_hold_is_not_quoted(column, odd):

@@ -270,9 +270,6 @@ def test_every_report_has_a_stream_of_its_own(monkeypatch):
     assert made == [(), ()]  # of the operating system's entropy
 
 
-# What is refused
-
-
 @pytest.mark.parametrize(
     ("record", "message"),
     [

@@ -201,9 +201,6 @@ def test_a_worker_killed_in_the_middle(engine, request, key, tmp_path):
     assert work.trouble.exists()
 
 
-# The key
-
-
 @pytest.mark.parametrize("engine", ["dask", "ray", "spark"])
 def test_a_key_of_bytes_stays_here(engine, request, tmp_path):
     run, _ = ENGINES[engine]
@@ -242,9 +239,6 @@ def test_the_key_is_in_nothing_that_spark_writes(spark, key, tmp_path, place, ca
     texts = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     assert any("events" in path.parts and b"MapInArrow" in text for path, text in texts.items())
     assert not [path for path, text in texts.items() if holds_key(text)]
-
-
-# Ids, fits and ledgers, on frames of Arrow tables in several partitions
 
 
 def frame_of(engine, table, request):

@@ -49,9 +49,6 @@ def blocks():
 FORMS = {"dense": dense, "blind": blind, "blocks": blocks}
 
 
-# One mechanism, one text
-
-
 def test_no_digest_depends_on_the_public_counts():
     """Keyed reports and ledgers are bound to the digest, and must survive another prior."""
     summary = PublicSummary(np.array([[5, 0], [1, 2]]), survey_records=4, survey_size=3.5)
@@ -85,9 +82,6 @@ def test_other_mechanisms_have_other_digests():
         replace(first, form=replace(first.form, table=first.form.table[:, ::-1])),
     ]
     assert len({mechanism.digest for mechanism in [first, *others]}) == len(others) + 1
-
-
-# What is read
 
 
 @given(st.data())
@@ -142,35 +136,6 @@ def test_texts_that_would_fill_the_memory_are_not_parsed(monkeypatch):
         with pytest.raises(ValueError, match=r"not a mechanism: the text has .* the limit"):
             Mechanism.from_json(text)
         monkeypatch.undo()
-
-
-# What is not written, since it could not be read
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "error", "message"),
-    [
-        (dense(secrets=(1, True)), ValueError, "secrets repeat, because 1 and True are equal"),
-        (dense(columns=(("ill", True),)), ValueError, "values must match the 0 columns"),
-        (dense(secrets=(("a", 1), ("b", 1))), ValueError, "secrets must match the 1 column"),
-        (dense(secrets=("\udfff", "b")), ValueError, "surrogate"),
-        (dense(secrets=(math.nan, "b")), ValueError, "None for a missing value"),
-        (dense(secrets=(pd.Timestamp("2020-01-01T00:00:00.000000001"), 1)), TypeError, "nanosec"),
-        (blocks().named(range(6), COLUMNS), ValueError, "cannot be renamed"),
-    ],
-)
-def test_what_could_not_be_read_is_not_written(mechanism, error, message):
-    with pytest.raises(error, match=message):
-        mechanism.to_json()
-
-
-def test_negative_weights_are_not_written():
-    mechanism = dense()
-    weights = mechanism.weights.copy()
-    weights[:, 0] = 2**33 + 1, -1
-    damaged = replace(mechanism, form=type(mechanism.form)(weights, mechanism.denominator_bits))
-    with pytest.raises(ValueError, match="weights are negative"):
-        damaged.to_json()
 
 
 def test_names_of_another_number_are_refused_at_once():

@@ -34,22 +34,6 @@ def test_json_gives_the_same_manifest_back():
     assert Manifest.from_json(json.dumps(json.loads(TEXT), indent=1).encode()).to_json() == TEXT
 
 
-@pytest.mark.parametrize(
-    ("others", "message"),
-    [
-        ([mechanism(["b", "c"], (("x", 0), ("y", 1)))], "4 combinations"),
-        ([mechanism(["b"], ("x", "y")), mechanism(["b", "c"], (("x", 0), ("z", 0)))], "categories"),
-        ([mechanism(["b"], ("x", "y"), of=("sex",))], "different secret"),
-        ([mechanism(["b"], ("x", "y"), secrets=("yes", "no"))], "different secret"),
-        ([Mechanism.from_matrix(np.eye(2), ("no", "yes"), ("x",))], "named columns"),
-    ],
-)
-def test_mechanisms_that_do_not_fit_together(others, message):
-    parts = [mechanism(["a"], ("x", "y")), *others]
-    with pytest.raises(ValueError, match=message):
-        Manifest.of(parts, np.full(len(parts), 1.0 / len(parts)))
-
-
 @pytest.mark.parametrize("shares", [[0.5, 0.6], [1.5, -0.5], [np.nan, 1.0], [1.0], []])
 def test_shares_are_a_distribution(shares):
     parts = [mechanism(["a"], ("x", "y")), mechanism(["b"], ("x", "y"))]

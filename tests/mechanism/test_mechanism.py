@@ -33,9 +33,6 @@ def make(matrix, a1, a2, **names):
     return Mechanism.from_matrix(matrix, tuple(range(a1)), tuple(range(a2)), **names)
 
 
-# Integer weights
-
-
 @given(SEEDS, st.integers(1, 40), st.integers(1, 5), st.integers(1, 5))
 def test_weights_are_the_matrix_to_the_last_bit(seed, b, a1, a2):
     matrix = stochastic(seed, b, a1 * a2)
@@ -65,9 +62,6 @@ def test_weights_are_the_matrix_to_the_last_bit(seed, b, a1, a2):
 def test_what_is_not_a_mechanism_is_refused(matrix):
     with pytest.raises(ValueError, match=r"matrix|columns"):
         make(matrix, 2, 2)
-
-
-# Leakage
 
 
 def test_leakage_is_isit_32():
@@ -100,9 +94,6 @@ def test_leakage_of_zeros():
     assert telling.leakage([[0.0, 0.0], [0.5, 0.5]]) == 0.0
     with pytest.raises(ValueError, match="shape"):
         telling.leakage([0.25] * 4)
-
-
-# Blocks
 
 
 def block_cases():
@@ -175,9 +166,6 @@ def test_blocks_and_dense_have_one_certificate(uncertainty, shape, unseen):
         assert found.eps == pytest.approx(dense.eps, abs=1e-8)
         assert found.eps_attained == pytest.approx(dense.eps_attained, abs=1e-6)
         assert found.eps_attained <= found.eps
-
-
-# Sampling
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,6 @@ def test_the_test_of_drift_knows_how_little_a_clustered_survey_says():
     assert misses[1] >= misses[0] + 5
 
 
-# -- weights --------------------------------------------------------------------------------------
-
 N = 3_000
 WEIGHTS = SurveyDesign(weights="weight")
 

@@ -255,9 +255,6 @@ def test_strata_of_unknown_sizes_have_no_exact_set():
             make(IRSanitizer, LikelihoodRatioSet(), survey=stated).fit(table)
 
 
-# -- missing answers, and columns that are named twice ---------------------------------------------
-
-
 @pytest.mark.parametrize("values", [VALUES, "auto"])
 def test_a_survey_whose_secret_is_missing_is_refused(values):
     table = survey().astype({"ill": object})
@@ -307,8 +304,6 @@ def test_nearly_all_weight_on_few_records_is_refused(heavy):
     with pytest.raises(ValueError, match="nearly all weight is on few records"):
         make(IRSanitizer).fit(table)
 
-
-# -- lazy frames: engines add weights up within clusters ------------------------------------------
 
 LAZY = {
     "all": SurveyDesign(weights="weight", strata="region", clusters="place", nest=True),

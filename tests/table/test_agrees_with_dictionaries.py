@@ -87,9 +87,6 @@ def test_agrees_with_dictionaries(library, data):
     np.testing.assert_array_equal(again.values, codes.values)
 
 
-# --- Unknown values ------------------------------------------------------------------------------
-
-
 def test_unknown_values_are_refused():
     codec = learn_codec(SURVEY[["s", "a"]])
     X = pd.DataFrame({"s": ["n", "y", "y", "n"], "a": ["x", "q", None, "y"]})
@@ -128,8 +125,6 @@ def test_unknown_combinations():
         codec.encode(new_secret, unknown="other")
     assert "('n', 1)" not in str(caught.value)
 
-
-# --- Columns: with likely texts, and without, the same --------------------------------------------
 
 ROWS = ["yes", "no", "", "maybe", "Ja", "no", "never", "näh", "yes "] * 3
 SERIES = {

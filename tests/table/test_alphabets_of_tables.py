@@ -143,8 +143,6 @@ def test_impossible_groups_are_refused(least):
         Grouping(least)
 
 
-# -- levels that a dtype lists --------------------------------------------------------------------
-
 LEVELS = ["low", "middle", "high", "top"]
 ROWS = ["middle", "high", "low"]  # "top" is not used, and they are not sorted by name
 

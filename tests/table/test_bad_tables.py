@@ -84,9 +84,6 @@ def test_bad_cells():
         codec.decode([0], like=GOOD, part="sensitive")
 
 
-# --- Choosing columns ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("sensitive", "positions"),
     [

@@ -67,8 +67,6 @@ def test_holes_of_every_kind_are_one_category(expected, hole):
     assert np.array_equal(*differences)
 
 
-# --- Weights and reports -------------------------------------------------------------------------
-
 KINDS = {
     "NA": lambda numbers: pd.DataFrame({"w": pd.Series(numbers, dtype="Int64").astype(object)}),
     "category": lambda numbers: pd.DataFrame({"w": pd.Series(numbers).astype("category")}),

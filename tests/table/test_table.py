@@ -25,9 +25,6 @@ def encode(codec: CellCodec, X) -> np.ndarray:
     return codec.encode(X).cells(codec.n_values)
 
 
-# --- Tables of every library and dtype -----------------------------------------------------------
-
-
 def pandas_frame(dtype, values) -> Callable:
     def make() -> pd.DataFrame:
         index = pd.Index(np.arange(3 * len(values))[::-1] * 2, name="row")
@@ -224,9 +221,6 @@ def test_a_frame_reads_the_same_in_every_library(name):
         np.testing.assert_array_equal(encode(codec, decoded), expected)
 
 
-# --- Numbers -------------------------------------------------------------------------------------
-
-
 def test_numbers_match_by_value_and_strings_never():
     codec = learn_codec(pd.DataFrame({"s": [0, 1, 0, 1], "u": [0, 1, 2, 2]}))
     for dtype in ("float64", "int8", "Int64", "Float32", object):
@@ -261,9 +255,6 @@ def test_moments_are_instants():
 def test_mixed_types_sort_by_type_then_text():
     codec = learn_codec([["n", "x"], ["y", 3], ["y", None], ["n", 10], ["n", 2.5]])
     assert codec.values == (2.5, 10, 3, "x", None)
-
-
-# --- Alphabets -----------------------------------------------------------------------------------
 
 
 def test_given_categories_keep_their_order_and_combine():
