@@ -90,8 +90,8 @@ _AS_COMMANDS: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"KeyFile takes the path of a file, not a key": "a key file is given by its name, not as a key",
     r" of (?:the|a) batch(?: of [\d,]+ rows)?": "",
     r"sample_weight(?= sums to)": "the column of --counts",
-    r"Give survey weights as a column: survey=SurveyDesign\(weights=\.\.\.\)": (
-        "Give each combination of values one row; survey weights need Python: SurveyDesign"
+    r"Pass survey weights as a column: survey=SurveyDesign\(weights=\.\.\.\)": (
+        "Use one row for each combination of values; survey weights need Python: SurveyDesign"
     ),
     r"\bmin_frequency='auto'": "--min-frequency auto",
     r"list categories": "list them with --categories",
