@@ -310,7 +310,7 @@ DAMAGED = {
     "no report": (lambda ledger: first_of(ledger, "report", None), "rows without a report"),
     "no epoch": (lambda ledger: first_of(ledger, "epoch", None), "rows without a report, an epoch"),
     "no digest": (lambda ledger: first_of(ledger, "digest", None), "epoch .* or a digest"),
-    "no key": (lambda ledger: first_of(ledger, "key", None), "under a different key"),
+    "no key": (lambda ledger: first_of(ledger, "key", None), "a key other than ledger_key"),
     "booleans": (
         lambda ledger: cast(ledger, "report", bool),
         "'report' must contain integers",

@@ -158,7 +158,7 @@ def test_what_manifests_do_not_go_with(call, ready):
         ((*estimate, "out.csv"), "no block of manifest.json has the columns"),
         ((*estimate, "out.csv", "--of", "age", "--by", "wage"), "has no column 'wage' (--by)"),
         ((*estimate, "strange.csv", "--of", "age"), "reports of a different manifest"),
-        ((*estimate, "other.csv", "--of", "age"), "that is not a block"),
+        ((*estimate, "other.csv", "--of", "age"), "must be a block of the mechanism"),
         ((*estimate, "records.csv", "--of", "age"), "block"),
     ):
         code, out, err = call(*arguments)

@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import re
-import secrets
 import subprocess
 import sys
 
@@ -63,24 +62,6 @@ def test_recipe(name, tmp_path):
     assert len(written) == len(set(re.findall(r'"reports\w*[."]', code)))
     for path in written:
         assert in_order(ds.dataset(path, format="parquet").to_table()) == expected
-
-
-def test_a_ledger_of_files_remembers_after_a_second_run(tmp_path):
-    """Its recipe is run again, as after a failure, and then with other records: all is repeated."""
-    pl = pytest.importorskip("polars")
-    [code] = [code for code, _ in blocks(SECTIONS["Files, with Polars"], "python")]
-    once, each_time = code.split("# once\n")
-    table = records(n=300).drop(["note"])
-    mechanism = SRRSanitizer(eps=1.0, sensitive="ill").fit(table.drop(["person"])).mechanism_
-    daily = batches.LedgerReporter(mechanism, id="person", key=bytes(range(32)))
-    names = {"pl": pl, "pq": pq, "secrets": secrets, "folder": tmp_path, "daily": daily}
-    exec(once, names)
-    found = []
-    for turned in (False, False, True):
-        other = pl.from_arrow(table).with_columns(pl.col("ill", "visits").reverse())
-        exec(each_time, names | {"frame": (other if turned else pl.from_arrow(table)).lazy()})
-        found.append(in_order(pq.read_table(tmp_path / "reports_of_ledger_of_polars.parquet")))
-    assert len(found[0][0]) == 300 and found[1:] == 2 * found[:1]
 
 
 def test_the_file_of_a_ledger_has_no_candidates(tmp_path):
