@@ -191,17 +191,6 @@ def test_heat_map_has_the_mechanisms_colours(order):
         assert picture[len(picture) - 1 - int(row), int(column)] == pytest.approx(expected, abs=1)
 
 
-def test_heat_map_names(monkeypatch):
-    sanitizer = named(["no", "yes"], ["never", "often", "rare"])
-    drawn = MechanismDisplay.from_estimator(sanitizer)
-    assert drawn.order_.tolist() == list(range(6))  # reports are cells: a diagonal
-    labels = [tick.get_text() for tick in drawn.ax_.get_yticklabels()]
-    assert labels[0] == "no, never" and labels[5] == "yes, rare"
-    shown = assert_legible(drawn.figure_, monkeypatch)
-    assert {"no", "yes", "secret", "value of U", "report", "probability of the report"} <= {*shown}
-    assert {line.get_xdata()[0] for line in drawn.ax_.lines} == {2.5}  # between the secrets
-
-
 def test_large_heat_maps_keep_their_greatest_entries(monkeypatch):
     mechanism = blocks(3, 401)
     drawn = MechanismDisplay(mechanism).plot()

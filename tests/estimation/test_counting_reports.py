@@ -1,6 +1,5 @@
 """Reports of every form are counted alike; bad reports and parameters are refused."""
 
-import pickle
 import warnings
 from copy import copy
 
@@ -200,14 +199,6 @@ def test_reports_of_another_mechanism():
 
 
 # -- parameters -----------------------------------------------------------------------------------
-
-
-def test_a_pickled_estimator_gives_the_same_estimates(fitted):
-    estimator = FrequencyEstimator(fitted["polyopt"].mechanism_).fit(SYMBOLS)
-    both = pickle.loads(pickle.dumps(estimator)), estimator
-    again, asked = (each.marginal("visits") for each in both)
-    np.testing.assert_array_equal(again.estimate, asked.estimate)
-    np.testing.assert_array_equal(again.confidence_interval(), asked.confidence_interval())
 
 
 def test_who_made_the_reports(fitted):

@@ -11,11 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from skrldp import (
     FrequencyEstimator,
     GRRSanitizer,
-    IRSanitizer,
-    LikelihoodRatioSet,
     Mechanism,
-    SurveyDesign,
-    expected_std_error,
 )
 from skrldp.estimation import estimator as module
 
@@ -114,35 +110,3 @@ def test_an_interrupted_fit_leaves_one_fit_whole():
         assert estimator.mechanism_.shape[0] == estimator.frequencies_.size == n
         assert len(estimator.marginal().estimate) == n
     assert seen == {4, 6}
-
-
-# -- a mechanism that was saved -------------------------------------------------------------------
-
-
-def numbers_of(source, reports):
-    """All that is estimated from reports, as strings that show every bit."""
-    fitted = FrequencyEstimator(source, encode="symbol").fit(reports)
-    test = fitted.drift_test()
-    numbers = [test.statistic, test.p_value, test.leakage, test.leakage_at_least]
-    for shares in (fitted.marginal("ill"), fitted.marginal("age", by="ill"), fitted.marginal()):
-        numbers += [*shares.estimate, *shares.std_error, *shares.confidence_interval().ravel()]
-    numbers += list(expected_std_error(source, 1000, "ill"))
-    return [float(number).hex() for number in numbers]
-
-
-@pytest.mark.filterwarnings("ignore:respondents|those who")
-def test_a_surveys_saved_mechanism_gives_the_same_estimates_bit_for_bit():
-    rng = np.random.default_rng(0)
-    ill = np.where(rng.random(1000) < 0.2, "yes", "no")
-    age = np.where(rng.random(1000) < np.where(ill == "yes", 0.7, 0.2), "old", "young")
-    table = pd.DataFrame({"ill": ill, "age": age, "weight": rng.integers(1, 9, 1000) / 4})
-    sanitizer = IRSanitizer(
-        eps=1.5,
-        uncertainty=LikelihoodRatioSet(radius="asymptotic"),
-        sensitive="ill",
-        survey=SurveyDesign("weight"),
-        categories=[["no", "yes"], ["old", "young"]],
-    ).fit(table)
-    made = sanitizer.mechanism_
-    reports = made.sample(rng.integers(0, made.shape[1], 700), 3).astype(int)
-    assert numbers_of(made.to_json(), reports) == numbers_of(sanitizer, reports)

@@ -122,16 +122,6 @@ def test_planned_errors_of_blocks_are_stated_and_are_the_spread():
         assert np.sqrt((spread**2).sum() / (expected**2).sum()) == pytest.approx(1.0, abs=0.3)
 
 
-def test_pairs_have_the_errors_of_the_sanitizer():
-    sanitizer = fitted_blocks()
-    for error, block in zip(sanitizer.std_error_, sanitizer.blocks_, strict=True):
-        found = expected_std_error(sanitizer, 100, list(block))
-        assert np.sqrt((found**2).sum()) == pytest.approx(error / 10.0)
-    four = expected_std_error(sanitizer, 400, "age")
-    np.testing.assert_allclose(four, expected_std_error(sanitizer, 100, "age") / 2.0)
-    assert expected_std_error(sanitizer, 100, part="sensitive").shape == (2,)
-
-
 def test_another_distribution_of_blocks_has_other_errors():
     sanitizer, other = fitted_blocks(), wide_table(3_000, seed=3, young=5.0)
     scorer = neg_std_error_scorer("age", n=500, summary="rms")

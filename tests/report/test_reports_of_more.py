@@ -5,9 +5,7 @@ certificates'; what can leak more is never understated.
 """
 
 import itertools
-import json
 import math
-import re
 import warnings
 
 import numpy as np
@@ -27,7 +25,6 @@ from skrldp import (
     privacy_report,
 )
 from skrldp._params import at_most
-from skrldp.claims_in_words import set_lines
 from skrldp.mechanism.manifest import read_json
 from skrldp.mechanism.messages import lines_of, notes_of
 
@@ -141,20 +138,3 @@ def test_who_knows_one_of_several_grouped_values_is_told_apart():
     plain = fitted(PolyOptSanitizer, rows, [900] * len(rows), **own)
     assert words not in " ".join(privacy_report(plain).notes)
     assert words not in str(lines_of(plain.mechanism_))
-
-
-@pytest.mark.usefixtures("few_reports")
-def test_pages_for_auditors_and_programs():
-    """The same figures and sentences, and what beta rests on wherever there is one."""
-    san = fitted()
-    report = privacy_report(san)
-    read = json.loads(report.to_json())
-    assert read["digest"] == san.mechanism_.digest and report.digest in report.to_markdown()
-    assert set(read) == set(report.to_dict())
-    assert read["claims"][0]["eps"] == report.claims.eps and read["notes"] == list(report.notes)
-    card = report.to_markdown()
-    plain = re.sub(r"\\(.)", r"\1", card)
-    where = dict(set_lines(report.claims.main.around)).values()
-    for sentence in (*report.warnings, *report.notes, *where):
-        assert sentence in plain
-    assert read["in_short"] == [line[2:] for line in plain.splitlines()[4:9]]

@@ -214,20 +214,6 @@ def test_score_is_minus_the_expected_distance():
     assert deviation < 0.1 * expected  # or the test could not fail
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"robust_privacy": False}, "robust_privacy=False: privacy holds for the public dist"),
-        ({"uncertainty": RenyiBall(radius=0.0)}, "the uncertainty set has radius 0"),
-    ],
-)
-def test_a_warning_is_made_once_and_points_at_the_caller(parameters, message):
-    sanitizer = RobustMSESanitizer(sensitive=0, **parameters)
-    with pytest.warns(PrivacyLeakWarning, match=message) as caught:
-        sanitizer.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
-    assert [warning.filename for warning in caught] == [__file__]
-
-
 # --- Distances -----------------------------------------------------------------------------------
 
 

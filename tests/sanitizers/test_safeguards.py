@@ -204,13 +204,6 @@ def test_masked_entries_are_refused(reader):
         READERS[reader]()
 
 
-def test_a_mask_that_hides_nothing_is_no_mask_of_numbers():
-    weights = np.ma.masked_array(np.ones(len(X)))
-    assert GRRSanitizer(sensitive=0).fit(X, sample_weight=weights).joint_.n == len(X)
-    fitted = FrequencyEstimator(SANITIZER).fit(np.ma.masked_array(Y), sample_weight=weights)
-    np.testing.assert_array_equal(fitted.counts_, np.bincount(Y, minlength=6))
-
-
 # --- What clients can have -----------------------------------------------------------------------
 
 NS = np.array([1, 10**9 + 1], dtype="M8[ns]")
