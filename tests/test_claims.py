@@ -192,6 +192,8 @@ def test_sentences_promise_no_more_than_is_claimed(eps, further, share):
         factor = re.search(r"at most ([0-9.]+(?:e\+?[0-9]+)?)", text)
         assert (factor is None) == (bound > math.log(1e6)), text
         assert factor is None or math.log(float(factor[1].rstrip("."))) >= bound - 1e-12
+    first = re.match(r"eps <= ([0-9.e+-]+)", claim_lines(claims)[0][1])
+    assert float(first[1]) >= eps
 
 
 @pytest.mark.parametrize(

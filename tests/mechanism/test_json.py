@@ -138,6 +138,15 @@ def test_texts_that_would_fill_the_memory_are_not_parsed(monkeypatch):
         monkeypatch.undo()
 
 
+def test_negative_weights_are_not_written():
+    mechanism = dense()
+    weights = mechanism.weights.copy()
+    weights[:, 0] = 2**33 + 1, -1
+    damaged = replace(mechanism, form=type(mechanism.form)(weights, mechanism.denominator_bits))
+    with pytest.raises(ValueError, match="weights are negative"):
+        damaged.to_json()
+
+
 def test_names_of_another_number_are_refused_at_once():
     three = ("a", "b", "c")
     for make in (
