@@ -19,8 +19,6 @@ from displays_of_fits import (
     named,
     plt,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -37,7 +35,6 @@ from skrldp import (
     RobustMSESanitizer,
     SRRSanitizer,
 )
-from skrldp.display import _style
 
 # --- All of them ---------------------------------------------------------------------------------
 
@@ -86,18 +83,6 @@ def test_displays_need_a_fitted_sanitizer_and_matplotlib(display, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install skrldp\[plot\]"):
         display.from_estimator(sanitizer)
-
-
-# --- Style ---------------------------------------------------------------------------------------
-
-
-@settings(max_examples=15)
-@given(st.lists(st.text(max_size=60), unique_by=lambda name: " ".join(name.split()), max_size=8))
-def test_texts_are_told_apart(names):
-    shown = _style.texts(names)
-    assert max(map(len, shown), default=0) <= 2 * 36 + 4  # each $ has a backslash
-    if all(names) and "(empty)" not in names and not any("#" in name for name in names):
-        assert len(set(shown)) == len(shown)
 
 
 # --- PrivacyUtilityDisplay -----------------------------------------------------------------------
@@ -150,11 +135,7 @@ def test_what_cannot_be_drawn_together_is_refused():
     ):
         with pytest.raises(error, match=words):
             PrivacyUtilityDisplay.from_table(wrong, ROWS, sample_weight=COUNTS)
-    with pytest.raises(ValueError, match=r"eps=-1\.0 must be a positive"):
-        PrivacyUtilityDisplay.from_table(srr, ROWS, sample_weight=COUNTS, eps=(1.0, -1.0))
     assert not plt.get_fignums()
-    with pytest.raises(ValueError, match=r"'a' needs two arrays.*\(2,\) and \(1,\)"):
-        PrivacyUtilityDisplay({"a": ([1, 2], [1])})
 
 
 def test_baselines_are_not_drawn_twice_and_do_not_hide_warnings():

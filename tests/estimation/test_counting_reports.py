@@ -142,17 +142,12 @@ def test_numbers_of_reports_and_their_values_are_told_apart(way):
 
 BAD = {
     "too large": ([0, 6], r"1 row of Y has no report .* in 0 \(the first in row 1; .* 0 to 5\."),
-    "fractions": ([0.5], "the first in row 0; .* an integer"),
     "missing": ([1.0, np.nan], "the first in row 1; .* drop rows that lack a report"),
     "none": ([], r"0 sample\(s\)"),
     "two ones": (onehot([1, 2], 6) + onehot([2, 2], 6) * [[1], [0]], "row 0; .* a single 1 among"),
     "width": (
         np.zeros((3, 4)),
         r"Y has 4 columns, .* have 1 \('symbol'\), 6 \('onehot'\), 2 \('cells'\)\.",
-    ),
-    "category": (
-        [["no", 1], ["no", 9]],
-        "1 row of Y has no report of this mechanism in 1 .the first in row 1;",
     ),
     "names": (TABLE.rename(columns={"ill": "sick"}), r"\['ill', 'visits'\], but Y has 2: \['sick'"),
 }

@@ -302,8 +302,6 @@ def test_totals_are_shares_and_means_of_so_many_people():
     assert people.covariance() == pytest.approx(4e6 * shares.covariance())
     visits = groups.total({"yes": 10.0, "no": 30.0})
     assert visits.std_error == pytest.approx([30.0, 10.0] * groups.std_error)
-    with pytest.raises(ValueError, match="must be a positive finite number"):
-        shares.total(0)
     with pytest.raises(ValueError, match="Expected the number of people of each group"):
         groups.total({"yes": 3})
 
@@ -365,9 +363,6 @@ def test_pairs_are_found_by_ids():
     ids = [np.arange(len(sent[0])), np.arange(len(sent[1])) + 10]
     pairs = PairedReports(*estimators, *sent, ids=ids)
     assert pairs.n_pairs == len(sent[0]) - 10
-    assert PairedReports(*estimators, *sent, ids=[ids[0], ids[1].astype(str)]).n_pairs == (
-        pairs.n_pairs
-    )
     with pytest.raises(ValueError, match="more than one row of Y_first"):
         PairedReports(*estimators, *sent, ids=[np.zeros(len(sent[0]), int), ids[1]])
     other = waves(DISTRIBUTION, 30)

@@ -68,10 +68,6 @@ def test_warnings_stand_once_and_name_their_blocks():
     said = privacy_report(given).warnings
     assert sum("repeatable with random_state=3" in text for text in said) == 1
     assert sum("eps=2.0 was set after fit, which used 1.0" in text for text in said) == 1
-    own = BlockSanitizer(sensitive="ill", base=GRRSanitizer(), categories=KNOWN)
-    own.fit_transform(TABLE)
-    assert sum("reported the table" in text for text in privacy_report(own).warnings) == 1
-    assert not any("reported the table" in text for text in privacy_report(fitted()).warnings)
 
 
 def test_the_condition_of_beta_stands_beside_the_probability_of_all_sets():

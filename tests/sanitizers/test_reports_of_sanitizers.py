@@ -27,7 +27,6 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
-    PolyOptSanitizer,
     PrivacyLeakWarning,
     RenyiBall,
     RobustMSESanitizer,
@@ -145,7 +144,6 @@ def test_symbols_are_a_category_of_all_symbols_in_frames_that_were_asked_for(con
     ("reports", "said"),
     [
         ([0, 6], r"1 of 2 reports are not symbols .* 0 to 5 \(the first in row 1;"),
-        ([0.5], "not symbols of this mechanism.*row 0"),
         (["0"], "not symbols of this mechanism.*row 0"),
         (np.array([0.0, np.nan]), "the first in row 1"),
         (np.zeros((3, 2), dtype=int), "has 2 columns, but symbols are a single column"),
@@ -181,8 +179,6 @@ FRAME = pd.DataFrame({"s": ["y", "n"] * 20, "u": [1, 1, 2, 2] * 10})
     ("sanitizer", "message"),
     [
         (SRRSanitizer(encode="onehots"), "encode='onehots' must be one of 'symbol', 'onehot'"),
-        (PolyOptSanitizer(solver="magic"), "solver='magic' must be one of 'auto'"),
-        (PolyOptSanitizer(observe="some"), "observe='some' must be one of 'all', 'nonsens"),
         (RobustMSESanitizer(uncertainty=0.05), "uncertainty=0.05 must be None or an uncertainty"),
     ],
 )

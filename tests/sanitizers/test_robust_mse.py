@@ -245,20 +245,17 @@ def test_hamming_counts_the_columns_that_differ():
     np.testing.assert_array_equal(found.mechanism_.weights, by_hand.mechanism_.weights)
 
 
-NEGATIVE, MISSING = np.ones((2, 3, 3))
-NEGATIVE[1, 2], MISSING[1, 2] = -0.5, np.nan
+NEGATIVE = np.ones((3, 3))
+NEGATIVE[1, 2] = -0.5
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"distance": "euclidean"}, "distance='euclidean' must be one of 'auto', 'squared'"),
-        ({"distance": [0, 1, 2]}, r"or a table of numbers .*, got a list"),
         ({"distance": np.eye(2)}, r"shape \(2, 2\), but U has 3 values.*\(3, 3\)"),
         ({"distance": NEGATIVE}, "non-negative, .* value 1 to value 2 is -0.5"),
-        ({"distance": MISSING}, "finite .* value 1 to value 2 is nan"),
         ({"distance": lambda u, y: "far"}, r"distance\(0, 0\) must be a number, got 'far'"),
-        ({"robust_utility": "yes"}, "robust_utility='yes' must be True or False"),
         ({"utility_uncertainty": LikelihoodRatioSet()}, "be a LikelihoodRatioSet.* marginal"),
     ],
 )

@@ -121,17 +121,12 @@ def test_every_parameter_is_described_with_its_default(cls):
 # --- Pipelines stand for their last step ---------------------------------------------------------
 
 ROWS = np.array([[s, u] for s in range(2) for u in range(3)] * 90)
-PIPELINES = {
-    "frozen step": lambda s: make_pipeline(FunctionTransformer(), FrozenEstimator(s)),
-    "frozen pipeline": lambda s: FrozenEstimator(make_pipeline(FunctionTransformer(), s)),
-    "nested": lambda s: make_pipeline(FunctionTransformer(), make_pipeline(FrozenEstimator(s))),
-}
 
 
-@pytest.mark.parametrize("wrap", PIPELINES.values(), ids=PIPELINES)
-def test_pipelines_stand_for_their_last_step(wrap):
+def test_frozen_and_nested_pipelines_stand_for_their_last_step():
     sanitizer = GRRSanitizer(eps=1.0, sensitive=0).fit(ROWS)
-    wrapped = wrap(sanitizer)
+    inner = make_pipeline(FunctionTransformer(), FrozenEstimator(sanitizer))
+    wrapped = FrozenEstimator(make_pipeline(FunctionTransformer(), inner))
     assert as_sanitizer(wrapped) is sanitizer
     assert str(privacy_report(wrapped)) == str(privacy_report(sanitizer))
     Y = sanitizer.transform(ROWS)
