@@ -14,27 +14,63 @@ import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 from changed_proofs import bound_together, kept_bases
 from command_files import write
-from test_verify_command import KNOWN, SETS, alterations, survey
 
-from skrldp import PolyOptSanitizer
+from skrldp import LikelihoodRatioSet, PolyOptSanitizer, RenyiBall
 from skrldp.cli import main
 
+# Sets, and by which factor numbers are lowered.
+SETS = {"likelihood ratios": (LikelihoodRatioSet(drift=0.01), 0.999), "ball": (RenyiBall(), 0.3)}
+NUMBERS = {
+    *("eps", "single", "pair", "radius", "beta", "n_records", "n_values"),
+}  # fmt: skip
+KNOWN = {"ill": ["no", "yes"], "age": ["old", "young"], "home": ["land", "town"]}
 
-def honest():
-    """The JSON of mechanisms with claims of all kinds."""
-    found = []
-    for around, _ in SETS.values():
-        options = {
-            "observer_columns": "age",
-            "eps_worst_case": 2.0,
-            "categories": KNOWN,
-            "uncertainty": around,
-        }
-        made = PolyOptSanitizer(sensitive="ill", **options).fit(survey()).mechanism_
-        found.append(json.loads(made.to_json()))
-    return found
+
+def survey():
+    rng = np.random.default_rng(0)
+    ill = rng.random(900) < 0.3
+    age = np.where(rng.random(900) < np.where(ill, 0.7, 0.35), "old", "young")
+    home = np.where(rng.random(900) < np.where(ill, 0.6, 0.5), "town", "land")
+    return pa.table({"ill": np.where(ill, "yes", "no"), "age": age, "home": home})
+
+
+def honest_claims(around):
+    """The JSON of a mechanism with claims of all kinds."""
+    sanitizer = PolyOptSanitizer(
+        sensitive="ill",
+        observer_columns="age",
+        eps_worst_case=2.0,
+        categories=KNOWN,
+        uncertainty=around,
+    )
+    return json.loads(sanitizer.fit(survey()).mechanism_.to_json())
+
+
+def alterations(fields, factor):
+    """Yield what a file might falsely say: each number of each claim lowered, and claims added."""
+    for place, one in enumerate(fields["claims"]):
+        for where in ("claim", "around") if one["around"] != "all" else ("claim",):
+            holder = one if where == "claim" else one["around"]
+            for name in sorted({*holder} & NUMBERS):
+                new = copy.deepcopy(fields)
+                claim = new["claims"][place]
+                held = claim if where == "claim" else claim["around"]
+                held[name] = type(held[name])(factor * held[name])
+                claim["attained"] = min(claim["attained"], claim["eps"])
+                if new != fields:
+                    yield f"{name} of claim {place}", new
+    first, second = fields["claims"][:2]
+    for known in ([1, 2], [2]):
+        new = copy.deepcopy(fields)
+        new["claims"].insert(1, {**second, "known": known, "eps": 0.01, "attained": 0.0})
+        yield f"known {known} added", new
+    new = copy.deepcopy(fields)
+    new["claims"][:2] = {**second, "known": []}, {**first, "known": second["known"]}
+    yield "two claims swapped", new
 
 
 def verdict(*arguments):
@@ -61,7 +97,8 @@ def altered_manifest(rng, factor):
 
 def run(number, start):
     """Alter files, and return how many were not noticed."""
-    rng, missed, mechanisms = random.Random(start), [], honest()
+    rng, missed = random.Random(start), []
+    mechanisms = [honest_claims(around) for around, _ in SETS.values()]
     with tempfile.TemporaryDirectory() as folder:
         names = ("mechanism.json", "counts.json", "witness.json", "public.csv")
         paths = [Path(folder) / name for name in names]

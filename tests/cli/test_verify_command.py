@@ -7,6 +7,7 @@ import copy
 import json
 import re
 import shutil
+import sys
 import warnings
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from command_files import call, folder, table, write
-from conftest import few_iterations
+from conftest import ROOT, few_iterations
 
 from skrldp import (
     AOptimalSanitizer,
@@ -22,7 +23,6 @@ from skrldp import (
     JointDistribution,
     LikelihoodRatioSet,
     Mechanism,
-    PolyOptSanitizer,
     RenyiBall,
     SRRSanitizer,
     SurveyDesign,
@@ -33,6 +33,9 @@ from skrldp.certificate import counts_to_json
 from skrldp.certificate._witness import witness_of
 from skrldp.claims import Claims
 from skrldp.cli import main
+
+sys.path.insert(0, str(ROOT / "fuzz"))
+from altered import KNOWN, SETS, alterations, honest_claims, survey
 
 __all__ = ["call", "folder"]  # fixtures
 
@@ -261,58 +264,13 @@ def test_a_number_of_rows_is_no_value_too(call, folder):
 
 # --- Altered files -------------------------------------------------------------------------------
 
-# Sets, and by which factor numbers are lowered.
-SETS = {"likelihood ratios": (LikelihoodRatioSet(drift=0.01), 0.999), "ball": (RenyiBall(), 0.3)}
-NUMBERS = {
-    *("eps", "single", "pair", "radius", "beta", "n_records", "n_values"),
-}  # fmt: skip
-KNOWN = {"ill": ["no", "yes"], "age": ["old", "young"], "home": ["land", "town"]}
-
-
-def survey():
-    rng = np.random.default_rng(0)
-    ill = rng.random(900) < 0.3
-    age = np.where(rng.random(900) < np.where(ill, 0.7, 0.35), "old", "young")
-    home = np.where(rng.random(900) < np.where(ill, 0.6, 0.5), "town", "land")
-    return pa.table({"ill": np.where(ill, "yes", "no"), "age": age, "home": home})
-
 
 @pytest.fixture(scope="module", params=SETS)
 def honest(request):
-    """The JSON of a mechanism with claims of all kinds."""
+    """The JSON of a mechanism with claims of all kinds, and a factor that lowers them."""
     around, factor = SETS[request.param]
-    sanitizer = PolyOptSanitizer(
-        sensitive="ill",
-        observer_columns="age",
-        eps_worst_case=2.0,
-        categories=KNOWN,
-        uncertainty=around,
-    )
     with few_iterations(), warnings.catch_warnings(action="ignore"):
-        return json.loads(sanitizer.fit(survey()).mechanism_.to_json()), factor
-
-
-def alterations(fields, factor):
-    """Yield what a file might falsely say: each number of each claim lowered, and claims added."""
-    for place, one in enumerate(fields["claims"]):
-        for where in ("claim", "around") if one["around"] != "all" else ("claim",):
-            holder = one if where == "claim" else one["around"]
-            for name in sorted({*holder} & NUMBERS):
-                new = copy.deepcopy(fields)
-                claim = new["claims"][place]
-                held = claim if where == "claim" else claim["around"]
-                held[name] = type(held[name])(factor * held[name])
-                claim["attained"] = min(claim["attained"], claim["eps"])
-                if new != fields:
-                    yield f"{name} of claim {place}", new
-    first, second = fields["claims"][:2]
-    for known in ([1, 2], [2]):
-        new = copy.deepcopy(fields)
-        new["claims"].insert(1, {**second, "known": known, "eps": 0.01, "attained": 0.0})
-        yield f"known {known} added", new
-    new = copy.deepcopy(fields)
-    new["claims"][:2] = {**second, "known": []}, {**first, "known": second["known"]}
-    yield "two claims swapped", new
+        return honest_claims(around), factor
 
 
 @pytest.mark.slow

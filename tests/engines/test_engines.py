@@ -90,40 +90,12 @@ def spark(workers_find_this_folder, place):
 
 
 @pytest.fixture(scope="module")
-def duckdb():
-    return pytest.importorskip("duckdb")
-
-
-@pytest.fixture(scope="module")
-def polars():
-    return pytest.importorskip("polars")
-
-
-@pytest.fixture(scope="module")
 def ibis():
     pytest.importorskip("duckdb")
     return pytest.importorskip("ibis")
 
 
 # Each engine yields the reports of records in files, in several partitions and orders.
-
-
-def by_duckdb(duckdb, folder, work):
-    with duckdb.connect() as connection:
-        for rows, order in ((2_048, "note"), (7_777, "note DESC"), (10**6, "person")):
-            reader = connection.read_parquet(f"{folder}/*.parquet").order(order)
-            reader = reader.to_arrow_reader(rows)
-            yield pa.Table.from_batches(work(reader), work.output_schema(reader.schema))
-
-
-def by_polars(_, folder, work):
-    """Its streaming engine, which runs a plan twice."""
-    frame, target = pl.scan_parquet(folder / "*.parquet"), folder / "reports"
-    schema = {"person": frame.collect_schema()["person"], "report": pl.UInt8}
-    reports = frame.sort("note").map_batches(work, schema=schema, streamable=True)
-    for _ in range(2):
-        reports.sink_parquet(target)
-        yield pq.read_table(target)
 
 
 class Reported:
@@ -174,8 +146,6 @@ def by_spark(spark, folder, work):
 
 
 ENGINES = {
-    "duckdb": (by_duckdb, "uuid"),
-    "polars": (by_polars, "string"),
     "dask": (by_dask, "uuid"),
     "ray": (by_ray, "string"),
     "spark": (by_spark, "uuid"),

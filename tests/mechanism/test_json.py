@@ -70,20 +70,6 @@ def test_no_digest_depends_on_the_public_counts():
     assert Manifest.from_json(one.to_json()).to_json() == one.to_json()
 
 
-def test_other_mechanisms_have_other_digests():
-    first = dense()
-    others = [
-        blind(),
-        blocks(),
-        replace(first, claims=None),
-        replace(first, claims=Claims((replace(BALL.main, eps=0.8),))),
-        first.named(None, [("sick", True), ("age", False)]),
-        replace(first, claims=None).named(None, [("ill", False), ("age", True)]),
-        replace(first, form=replace(first.form, table=first.form.table[:, ::-1])),
-    ]
-    assert len({mechanism.digest for mechanism in [first, *others]}) == len(others) + 1
-
-
 @given(st.data())
 @settings(max_examples=75)
 def test_a_change_of_any_weight_is_seen(data):
@@ -94,24 +80,6 @@ def test_a_change_of_any_weight_is_seen(data):
     row[place] += data.draw(st.integers(-(2**80), 2**80).filter(bool))
     with pytest.raises(ValueError, match="mechanism"):
         Mechanism.from_json(json.dumps(document))
-
-
-NAMES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-3, 3)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.integers(-3, 3).map(float)
-    | st.sampled_from(["1", "n1", "s", "-1", "0x1"])
-    | st.dates()
-    | st.timedeltas()
-)
-
-
-@given(names=st.tuples(*[NAMES | st.tuples(NAMES, NAMES) | st.tuples(NAMES)] * 2))
-def test_keys_of_names_are_equal_as_the_names_are(names):
-    first, second = names
-    assert (unique_key(first) == unique_key(second)) == (first == second)
 
 
 def test_numbers_with_one_hash_have_different_keys():

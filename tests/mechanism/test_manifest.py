@@ -4,7 +4,6 @@ Texts that are refused are vectors of all readers (``tests/client/test_vectors.p
 """
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -23,15 +22,6 @@ def mechanism(names, values, secrets=("no", "yes"), of=("ill",)):
     size = len(secrets) * len(values)
     made = Mechanism.from_matrix(np.full((2, size), 0.5), secrets, values)
     return made.named(None, [*((name, True) for name in of), *((name, False) for name in names)])
-
-
-def test_json_gives_the_same_manifest_back():
-    again = Manifest.from_json(TEXT)
-    assert again.to_json() == TEXT
-    assert again.digest == MANIFEST.digest
-    assert again.blocks == (("age", "home"), ("age", "job"), ("home", "job"))
-    assert again.eps == max(one.claims.eps for one in MANIFEST.mechanisms)
-    assert Manifest.from_json(json.dumps(json.loads(TEXT), indent=1).encode()).to_json() == TEXT
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.6], [1.5, -0.5], [np.nan, 1.0], [1.0], []])
