@@ -49,8 +49,8 @@ class Pricer(ABC):
         """
 
 
-def pricers(requirements: Requirements, limits: Limits) -> list[Pricer]:
-    """List the pricers of some requirements, in the order in which a search uses them."""
+def pricers(requirements: Requirements, tol: float, limits: Limits) -> list[Pricer]:
+    """List the pricers of some requirements, in the order in which a search to `tol` uses them."""
     if requirements.of_whole_records:
         return [Thresholds(requirements)]
     shape, along_paths = requirements.shape, PathPricer(requirements, limits)
@@ -59,8 +59,9 @@ def pricers(requirements: Requirements, limits: Limits) -> list[Pricer]:
         for item in requirements
     )
     if is_plain and requirements.any_pair and shape[1] > 2:
-        few = [LevelRows(requirements, n, limits) for n in _LEVELS if n < shape[1]]
-        return [*few, along_paths]
+        # Four levels cost a rough search a seventh of its time, and gain less than its tolerance
+        n_levels = [n for n in _LEVELS[: 1 if tol > _LITTLE_GAIN else None] if n < shape[1]]
+        return [*(LevelRows(requirements, n, limits) for n in n_levels), along_paths]
     return [along_paths]
 
 

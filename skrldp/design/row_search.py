@@ -111,7 +111,7 @@ class RowSearch:
             order = np.argsort(-self.master.reduced_costs(rows), kind="stable")
             self._add(rows[order[: max(rows.shape[1], _ROWS_OF_A_KIND)]])
             weights = self._mix()
-        for pricer in pricers(self.requirements, self.limits):
+        for pricer in pricers(self.requirements, self.tol, self.limits):
             first_round = self.rounds
             while not self._gained_little(pricer, first_round):
                 starts = self._in_use(weights) if self.rounds % 2 == 0 else self._new(weights)
