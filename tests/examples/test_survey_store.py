@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.stats import spearmanr
 
 pytest.importorskip("fastapi", reason="fastapi (group: survey) is missing")
 sys.path.append(str(ROOT / "examples" / "web_survey"))
@@ -62,50 +61,6 @@ def invited(path, reports, *others):
     into = Store(path, "d")
     into.invite(sorted([*others, *(sent.invitation for sent in reports)]))
     return into
-
-
-def one_by_one(path, reports):
-    into = invited(path, reports)
-    for sent in reports:
-        assert into.add(sent) is Outcome.NEW
-
-
-def attack(folder, reports):
-    """Correlate the order of arrival with where each id is in all files, and how often.
-
-    The same for the hashes of the invitations.
-    """
-    raw = b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
-    clues = []
-    for sent in reports:
-        clues.append([])
-        for name in (sent.id.encode(), hash_of(sent.invitation).encode()):
-            first, last = raw.find(name), raw.rfind(name)
-            assert first >= 0
-            clues[-1] += [first, last, first % PAGE, last % PAGE, raw.count(name)]
-    found = []
-    for clue in np.transpose(clues):
-        constant = (clue == clue[0]).all()
-        found.append(0.0 if constant else spearmanr(clue, np.arange(len(clue))).statistic)
-    return found
-
-
-@pytest.mark.parametrize("write", [one_by_one, plainly])
-def test_the_order_of_reports_cannot_be_read_from_the_files(write, tmp_path):
-    """Reports that SQLite puts where there is room are in their order, the survey's are not.
-
-    Ten rank correlations, means of 20 runs of 60 reports each. For an order that is not there each
-    has mean 0 and standard deviation (20 · 59)^-1/2 = .029: false alarms below 1e-7.
-    """
-    found = []
-    for run in range(20):
-        folder = tmp_path / str(run)
-        folder.mkdir()
-        reports = drawn(60)
-        write(folder / "reports.sqlite", reports)
-        found.append(attack(folder, reports))
-    worst = np.abs(np.mean(found, axis=0)).max()
-    assert worst > 0.99 if write is plainly else worst < 0.17
 
 
 def test_the_bytes_are_a_function_of_the_reports_and_invitations(tmp_path):

