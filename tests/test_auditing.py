@@ -379,14 +379,6 @@ def test_unknown_values_are_reported_as_the_fit_says():
     assert "its reports do not follow the mechanism" in found["unknown"]
 
 
-@pytest.mark.parametrize("known", [("a", "no such value", None), (1, 5), (0.5, 2.5), (None,)])
-def test_strange_values_are_strange(known):
-    strange = auditing._strange_values(known)
-    assert not set(strange) & set(known)
-    assert (None in strange) == (None not in known)
-    assert any(value is not None for value in strange)
-
-
 # --- Functions -----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import Counter
 
 import pytest
 from conftest import ROOT
@@ -154,9 +153,3 @@ def test_the_oldest_versions_tested_are_the_bounds_that_users_see():
     bounds = {tuple(re.sub(r"\[.*\]", "", line).split(">=")) for line in lines}
     text = (ROOT / "tests" / "minimum-constraints.txt").read_text(encoding="utf-8")
     assert sorted(bounds) == sorted(re.findall(r"^([\w-]+)==(\S+)$", text, re.MULTILINE))
-
-
-def test_names_of_test_files_are_unique():
-    """Because pytest collects none of two files of the same name."""
-    names = Counter(path.name for path in (ROOT / "tests").rglob("*.py"))
-    assert not [name for name, number in names.items() if number > 1]

@@ -102,12 +102,6 @@ def test_points_that_are_refused(points):
         Knots(points)
 
 
-@pytest.mark.parametrize("kind", [Bins, Knots])
-def test_what_is_outside_is_an_error_or_clipped(kind):
-    with pytest.raises(ValueError, match="outside='drop' must be 'error' or 'clip'"):
-        kind([0, 1, 2], outside="drop")
-
-
 @given(
     st.lists(st.floats(-1e6, 1e6) | st.integers(-1000, 1000), min_size=2, unique=True).map(sorted),
     st.lists(st.floats(0.0, 1.0), min_size=1),

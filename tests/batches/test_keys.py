@@ -6,33 +6,13 @@ import os
 import pickle
 
 import numpy as np
-import pyarrow as pa
 import pytest
+from reporters import KEY, batch_of, reporter
 
 from skrldp import batches
-from skrldp.batches import KeyFile, KeyVariable, Reporter
-from skrldp.design.closed_form import grr
-from skrldp.mechanism.mechanism import Mechanism
+from skrldp.batches import KeyFile, KeyVariable
 
-KEY = bytes(range(1, 33))
 VARIABLE = "SKRLDP_TEST_KEY"
-
-
-def mechanism():
-    values = tuple(range(10))
-    return Mechanism.from_blocks(grr(1.0, 20), ("no", "yes"), values).named(
-        None, [("ill", True), ("age", False)]
-    )
-
-
-def records(n=200):
-    rng = np.random.default_rng(0)
-    ill = np.array(["no", "yes"])[rng.integers(0, 2, n)]
-    return pa.table({"person": range(n), "ill": ill, "age": rng.integers(0, 10, n)})
-
-
-def reporter(key, **options):
-    return Reporter(mechanism(), id="person", key=key, **options)
 
 
 def write(path, text, mode=0o600):
@@ -49,17 +29,17 @@ def test_the_check_is_made_with_the_reporter_and_goes_with_it(tmp_path, monkeypa
     monkeypatch.setenv(VARIABLE, KEY.hex())
     plans = {}
     for source in (file, KeyVariable(VARIABLE)):
-        made = reporter(source)
+        made = reporter(key=source)
         expected = hmac.digest(KEY, b"skrldp key check, version 1", "sha256").hex()[:16]
         assert made.key_check == batches.key_check(KEY) == expected
         plans[source] = pickle.dumps(made)
         again = pickle.dumps(pickle.loads(plans[source]))
-        assert next(pickle.loads(again)(iter(records().to_batches()))).num_rows == 200
+        assert next(pickle.loads(again)(iter([batch_of(person=range(200))]))).num_rows == 200
     write(tmp_path / "key", KEY[::-1].hex())
     monkeypatch.setenv(VARIABLE, KEY[::-1].hex())
     for plan in plans.values():
         with pytest.raises(ValueError, match="does not match key_check=") as caught:
-            next(pickle.loads(plan)(iter(records().to_batches())))
+            next(pickle.loads(plan)(iter([batch_of(person=range(200))])))
         assert KEY[::-1].hex() not in str(caught.value)
 
 
@@ -68,14 +48,14 @@ def test_where_the_key_is_not_the_check_is_required(tmp_path, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     for source in (KeyVariable(VARIABLE), KeyFile(tmp_path / "absent")):
         with pytest.raises(ValueError, match=r"(is not set|cannot be read).* pass key_check="):
-            reporter(source)
-        made = reporter(source, key_check=batches.key_check(KEY))
+            reporter(key=source)
+        made = reporter(key=source, key_check=batches.key_check(KEY))
         assert made.key_check == batches.key_check(KEY)
         with pytest.raises(ValueError, match=r"is not set|cannot be read"):
-            next(made(iter(records().to_batches())))
+            next(made(iter([batch_of(person=range(200))])))
     monkeypatch.setenv(VARIABLE, KEY.hex())
-    sent = pickle.dumps(reporter(KeyVariable(VARIABLE), key_check=batches.key_check(KEY)))
-    assert next(pickle.loads(sent)(iter(records().to_batches()))).num_rows == 200
+    sent = pickle.dumps(reporter(key=KeyVariable(VARIABLE), key_check=batches.key_check(KEY)))
+    assert next(pickle.loads(sent)(iter([batch_of(person=range(200))]))).num_rows == 200
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have no such modes")
@@ -85,7 +65,7 @@ def test_a_key_file_of_others_is_refused(tmp_path, mode):
     with pytest.raises(ValueError, match=r"'.*key' can be (read|written|rewritten).*chmod 600"):
         file.read()
     with pytest.raises(ValueError, match="chmod 600"):
-        reporter(file)
+        reporter(key=file)
     for own in (0o400, 0o600, 0o640):
         assert write(tmp_path / "key", KEY.hex(), own).read() == KEY
 

@@ -18,15 +18,14 @@ MANIFEST = fitted_blocks().manifest_
 TEXT = MANIFEST.to_json()
 
 
-def mechanism(names, values, secrets=("no", "yes"), of=("ill",)):
-    size = len(secrets) * len(values)
-    made = Mechanism.from_matrix(np.full((2, size), 0.5), secrets, values)
-    return made.named(None, [*((name, True) for name in of), *((name, False) for name in names)])
+def mechanism(name):
+    made = Mechanism.from_matrix(np.full((2, 4), 0.5), ("no", "yes"), ("x", "y"))
+    return made.named(None, [("ill", True), (name, False)])
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.6], [1.5, -0.5], [np.nan, 1.0], [1.0], []])
 def test_shares_are_a_distribution(shares):
-    parts = [mechanism(["a"], ("x", "y")), mechanism(["b"], ("x", "y"))]
+    parts = [mechanism("a"), mechanism("b")]
     with pytest.raises(ValueError, match=r"shares|weight|block"):
         Manifest.of(parts, shares)
 
@@ -69,7 +68,7 @@ def test_bounds_of_several_reports():
     bound = max(one.claims.eps_worst_case for one in MANIFEST.mechanisms)
     assert MANIFEST.claims.bound_of(3) == pytest.approx(MANIFEST.eps + 2 * bound, rel=1e-15)
     assert MANIFEST.claims.bound_of(3) >= MANIFEST.eps + 2 * bound
-    assert Manifest.of([mechanism(["a"], ("x", "y"))], [1.0]).claims is None
+    assert Manifest.of([mechanism("a")], [1.0]).claims is None
     with pytest.raises(ValueError, match="integer >= 1"):
         MANIFEST.claims.bound_of(0)
 
