@@ -128,8 +128,7 @@ def test_drift_is_found_and_no_drift_is_not():
     moved = wide_table(20_000, seed=5, young=6.0)
     test = BlockEstimator(sanitizer).fit(sanitizer.transform(moved)).drift_test()
     assert test.p_value < 1e-4
-    assert str(test).startswith("20,000 reports contradict that U given S is distributed as in")
-    assert "age" in test.columns and "chi-squared" in test._repr_html_()
+    assert "age" in test.columns
     with pytest.raises(ValueError, match="counts of its public table"):
         BlockEstimator(sanitizer.manifest_.to_json(public=False)).fit(
             sanitizer.transform(moved)

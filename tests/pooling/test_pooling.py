@@ -51,15 +51,6 @@ def evaluated(pool, information, sizes, asked):
     return values, covariance
 
 
-def test_margins_are_linear_in_the_parameters(pooled):
-    blocks, distribution, margins, *_ = pooled
-    for block, model in zip(blocks, margins.blocks, strict=True):
-        cells = margin(distribution, block)
-        parameters = np.linalg.lstsq(model.design, cells - model.constant, rcond=None)[0]
-        np.testing.assert_allclose(model.constant + model.design @ parameters, cells, atol=1e-14)
-        assert np.linalg.matrix_rank(model.design) == len(cells) - 1
-
-
 def test_expected_reports_give_the_distribution_back(pooled):
     blocks, distribution, _, pool, *reports = pooled
     for number, block in enumerate(blocks):

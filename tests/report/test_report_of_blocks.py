@@ -1,7 +1,5 @@
 """One page about all blocks of a wide table: what holds for the whole, and which block is worst."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,7 +50,6 @@ def test_figures_are_those_of_all_blocks_together():
     found = report.expected_errors["column 'age'"]
     errors = expected_std_error(sanitizer, 10_000, "age")
     assert found["worst"] == pytest.approx(errors.max())
-    json.dumps(report.to_dict(), default=str)
     assert "at least one of them with probability at most 0.05" in words_of(report)
     assert "each bound is that of the worst block" in report._repr_html_()
 

@@ -174,7 +174,6 @@ def test_a_set_of_conditionals_has_a_ball_beside_it(private, useful):
     [
         (RenyiBall(0.7), "RURP"),
         (RenyiBall(4.0, radius=0.2), "NURP"),
-        (RenyiBall(1, radius="finite-sample"), "RURP"),
         (RenyiBall(), "RUNP"),
     ],
     ids=repr,
@@ -212,6 +211,13 @@ def test_score_is_minus_the_expected_distance():
     deviation = 3.0 * np.sqrt(np.log(2e9) / (2 * len(X)))  # distances are between 0 and 3
     assert abs(sampled.mean() - expected) < deviation
     assert deviation < 0.1 * expected  # or the test could not fail
+
+
+def test_a_set_of_radius_0_is_warned_of_once_where_fit_is_called():
+    sanitizer = RobustMSESanitizer(sensitive=0, uncertainty=RenyiBall(radius=0.0))
+    with pytest.warns(PrivacyLeakWarning, match="the uncertainty set has radius 0") as caught:
+        sanitizer.fit(rows_of(COUNTS), sample_weight=COUNTS.ravel())
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 # --- Distances -----------------------------------------------------------------------------------
