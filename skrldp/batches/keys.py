@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from skrldp.client.clients import checked_key
+from skrldp.client.permanent_reports import checked_key
 
 # Lengths of keys of 16, 24, 32, 48 and 64 bytes, without "="
 _BASE64_LENGTHS = (22, 32, 43, 64, 86)

@@ -10,7 +10,7 @@ from skrldp._typing import Floats
 from skrldp.certificate._certify import Certificate, prove
 from skrldp.exceptions import CertificateError
 from skrldp.joint import JointDistribution
-from skrldp.mechanism.forms import slot_bits
+from skrldp.mechanism.integer_weights import slot_bits
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.privacy.requirements import Requirements, repair
 

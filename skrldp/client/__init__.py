@@ -19,7 +19,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skrldp.client.clients import BlockClient, Client, ReportLimit
+    from skrldp.client.clients import BlockClient, Client
+    from skrldp.client.report_limit import ReportLimit
 
 __all__ = ["BlockClient", "Client", "ReportLimit", "load"]
 

@@ -16,7 +16,7 @@ from skrldp._params import check_level, check_positive, decimals, in_digits, sid
 from skrldp._typing import Floats, Indices
 from skrldp.alphabet.categories import listed
 from skrldp.estimation.errors_and_intervals import LEAST_SHARE, Sample, combined_ends, ratio_ends
-from skrldp.table.codec import category_series
+from skrldp.table.new_columns import category_series
 from skrldp.targets import contrast_of
 
 _SHOWN = 20  # rows of a printed table

@@ -19,7 +19,7 @@ from skrldp.alphabet.numbers import Numbers
 from skrldp.claims import Claims
 from skrldp.claims_in_words import claimed
 from skrldp.mechanism import json_format
-from skrldp.mechanism.forms import round_columns, slot_bits
+from skrldp.mechanism.integer_weights import round_columns, slot_bits
 from skrldp.mechanism.json_values import Others, malformed
 from skrldp.mechanism.mechanism import Mechanism
 from skrldp.sampling.draws import AliasTable

@@ -26,10 +26,8 @@ from skrldp.mechanism.forms import (
     Form,
     ValuesForm,
     as_distribution,
-    check_matrix,
-    round_columns,
-    slot_bits,
 )
+from skrldp.mechanism.integer_weights import check_matrix, round_columns, slot_bits
 from skrldp.mechanism.json_values import (
     Others,
     alphabet_of,
