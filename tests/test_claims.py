@@ -112,20 +112,6 @@ def test_claims_come_back_to_the_last_bit(claims):
     assert ("alone" in describe(around)) == around.is_point
 
 
-def test_whole_figures_are_numbers_like_any():
-    for whole, real in (
-        (Around("renyi", {"alpha": 1, "radius": 2}, "given"), {"alpha": 1.0, "radius": 2.0}),
-        (
-            Around("likelihood-ratio", {"single": 1, "pair": 2, "drift": 0}, "given"),
-            {"single": 1.0, "pair": 2.0, "drift": 0.0},
-        ),
-    ):
-        assert repr(whole.numbers) == repr(real)
-        text = written(claimed(Claim(1, 0, whole, asked=1)))
-        other = text.replace("1.0", "1").replace("2.0", "2").replace("0.0", "0")
-        assert other != text and Mechanism.from_json(other).to_json() == text
-
-
 def test_several_reports():
     """The first report is covered by the set, each further one by all distributions alone."""
     for items, bounds in (
