@@ -45,3 +45,31 @@ def test_no_design_promises_too_little_or_breaks_its_promise(designs):
     robust = designs.drop(index="NR")
     assert np.all(robust["true_eps"] <= robust["proven"])
     assert designs.loc["NR", "true_eps"] > 1.5
+
+
+@pytest.mark.parametrize(
+    ("shape", "distributions", "printed"),
+    [((2, 5), 100, 0.231), ((5, 2), 100, 0.126), ((15, 16), 10, 0.009), ((42, 6), 10, 0.005)],
+    ids=str,
+)
+def test_srr_is_as_in_table_2(shape, distributions, printed):
+    """Computed from Entropy (58) as a matrix, and compared with the paper's mean."""
+    a1, a2 = shape
+    most, less = np.exp(1.5), np.exp(-1.5)
+    same_secret = np.kron(np.eye(a1), np.ones((a2, a2)))
+    matrix = most * np.eye(a1 * a2) + less * (same_secret - np.eye(a1 * a2)) + 1.0 - same_secret
+    matrix /= matrix.sum(axis=0)
+    values = []
+    for instance in range(distributions):
+        counts = entropy.draw(shape, instance)[1]
+        public = counts.ravel() / counts.sum()
+        joint = matrix * public
+        output = joint.sum(axis=1)
+        information = (joint * np.log(matrix / output[:, None])).sum()
+        values.append(information / -(public * np.log(np.where(public > 0, public, 1.0))).sum())
+    found = run([Task("synthetic", shape, "SRR", 1.5)], progress=False)
+    assert found["nmi"][0] == pytest.approx(values[0], rel=1e-6)
+    # Two means, each of its own distributions: the paper's of 100, printed with three digits. The
+    # last is 0.00447 at any 100 distributions, which the paper must have rounded up.
+    spread = np.std(values) * np.sqrt(1.0 / distributions + 1.0 / 100)
+    assert np.mean(values) == pytest.approx(printed, abs=3.0 * spread + 0.0006)
