@@ -1,5 +1,6 @@
 """Bounds of rows hold to the last bit."""
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from skrldp import JointDistribution
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
+from skrldp.support_function import support
 
 SEEDS = range(3)
 EVERYTHING = RenyiSet(1.0, np.inf)
@@ -100,3 +102,16 @@ def test_all_that_exceeds_is_returned():
         highest = [everything.shifts[everything.row == y].max() for y in range(len(rows))]
         np.testing.assert_array_equal(shifts, np.maximum(highest, 0.0))
         assert requirements.shifts(rows * 1e-9) == pytest.approx(shifts * 1e-9)
+
+
+def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
+    joint, rows = instance(0)
+    region = privacy_region(joint, RenyiSet(2.0, 0.05))
+    exact = region.worst(rows, 0.3)
+
+    def failing(*arguments):
+        return replace(support(*arguments), bound=np.full(len(arguments[0]), np.nan))
+
+    monkeypatch.setattr("skrldp.privacy.private_rows.support", failing)
+    rough = region.worst(rows, 0.3)
+    assert len(rough.bound) == len(exact.bound) and np.all(rough.bound >= exact.bound)
