@@ -1,5 +1,6 @@
 """What `certify` is given: names in any order but no other names, sets of this table alone."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -129,3 +130,14 @@ def test_blocks_are_certified_one_by_one():
     assert certify(wide.manifest_.mechanisms[0], AllDistributions(), joint).holds(1.0)
     with pytest.raises(TypeError, match="got GRRSanitizer: pass its `mechanism_` after fit"):
         certify(wide.sanitizers_[0], AllDistributions(), joint)
+
+
+def test_a_certificate_states_where_values_come_from_and_rounds_upwards():
+    learned = JointDistribution(COUNTS, SECRETS, VALUES, alphabet="learned")
+    rng = np.random.default_rng(1)
+    for _ in range(10):  # rounded to the nearest, about half of the bounds would be false
+        mechanism = Mechanism.from_matrix(rng.dirichlet(np.ones(4), 12).T, SECRETS, VALUES)
+        certificate = certify(mechanism, RenyiBall(), learned)
+        assert certificate.claims.main.around.values_from == "learned"
+        printed = float(re.search(r"eps<=([0-9.]+)", repr(certificate))[1])
+        assert certificate.eps <= printed <= 1.001 * certificate.eps
