@@ -41,7 +41,7 @@ def is_finite(value: Any) -> TypeGuard[float]:
         return False
     try:
         return math.isfinite(float(value))
-    except OverflowError:  # an integer or a fraction out of the range of floats
+    except OverflowError:  # an integer or a fraction outside the range of floats
         return False
 
 

@@ -44,7 +44,7 @@ class Marginal:
     Parameters
     ----------
     columns : name, position, list of them, or None
-        Columns of the table; None for a part of the record. Several columns are one crosstab.
+        Columns of the table; None for a part of the record. Several columns form one crosstab.
     part : {"all", "sensitive", "nonsensitive"}, default="all"
         The part, if `columns` is None: X (the crosstab of S and U), S or U.
     weight : float, default=1.0

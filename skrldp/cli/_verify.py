@@ -141,7 +141,7 @@ def _joint_of(mechanism: Any, counts: Any) -> JointDistribution:
 
 
 def _chance_of_infrequent(mechanism: Mechanism, counts: Any, n_values: int | None) -> float:
-    """Bound the probability that values with these numbers of records are not frequent (a2,)."""
+    """Bound the probability that values with these numbers of records, (a2,), are infrequent."""
     members = [value if isinstance(value, tuple) else (value,) for value in mechanism.values]
     other_names = mechanism.others or (None,) * len(members[0])
     if not any(other_names) and n_values == len(members) + 1:  # combinations were learned

@@ -143,7 +143,7 @@ def coupled(response: Floats, conditionals: Floats) -> Floats:
 
 
 def _with_cells_without_records(matrix: Floats, distribution: Floats) -> Floats:
-    """Fill the columns of cells that are zero: with separate reports, or the rarest one."""
+    """Fill columns of zeros: a report of its own for a cell with records, else the rarest one."""
     empty = ~matrix.any(axis=0)
     own = np.eye(matrix.shape[1])[empty & (distribution > 0)]
     full = np.concatenate([matrix, own])

@@ -174,7 +174,7 @@ class SurveyRecords:
 
 MOST_CELLS = 2_000  # maximum number of cells with a stored covariance: 32 megabytes
 # Total of the integers in `shares`, and the minimum of a nonempty cell, whose share is then exact
-# to a relative error of 5e-5. A survey of a hundred million records is far above that.
+# to a relative error of 5e-5. One record in a hundred million has a share far above this minimum.
 _SCALE = 10**15
 _FEWEST = 10**4
 
