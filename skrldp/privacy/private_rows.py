@@ -346,8 +346,8 @@ class Region(ABC):
 
         Returns Region: over conditionals of two cells, the value and all others together.
         """
-        probability = self.conditionals[:, value]
-        return self.merged(np.stack([probability, 1.0 - probability], axis=1))
+        is_value = np.arange(self.conditionals.shape[1]) == value
+        return self.grouped(np.stack([is_value, ~is_value], axis=1).astype(float))
 
     def among(self, secrets: Indices) -> "Region":
         """Return the region of a subset of secrets, in which all pairs are compared.
@@ -585,11 +585,6 @@ class BoxRegion(Region):
     def wider(self) -> "Region":
         """Return the lower bounds alone."""
         return LowerRegion.around(self)
-
-    def one_against_rest(self, value: int) -> "Region":
-        """Return the region of two cells: the value, and all others; see :class:`Region`."""
-        is_value = np.arange(self.lower.shape[1]) == value
-        return self.grouped(np.stack([is_value, ~is_value], axis=1).astype(float))
 
     def grouped(self, groups: Floats) -> "Region":
         """Return the bounds of the groups' sums; see :meth:`Region.grouped`."""
