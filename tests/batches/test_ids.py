@@ -169,20 +169,20 @@ def test_hashes_that_agree_by_chance_are_no_duplicates(monkeypatch):
         reporter().report_batch(batch_of(person=["b", "a", "b"]))
 
 
-def test_a_table_is_reported_in_parts_and_judged_as_a_whole(monkeypatch):
-    """Ids are compared between the parts, and rows are those of the table."""
-    monkeypatch.setattr("skrldp.batches.reporter._ROWS", 2)
-    own, ids = reporter(), ["a", "b", "c", "d", "e"]
-    records = pa.table(batch_of(person=ids, ill=["no", "yes", None, "no", "yes"]))
-    expected = own.report_batch(records.to_batches()[0])
-    assert own(records).combine_chunks().to_batches() == [expected]
-    chunks = pa.concat_tables([records.slice(0, 3), records.slice(3)])
-    assert own(chunks).combine_chunks().to_batches() == [expected]
-    assert len(own(records.slice(5))) == 0
+def test_a_table_is_reported_in_parts_and_judged_as_a_whole():
+    """Ids are compared between parts of 65,536 rows, and errors name the rows of the table."""
+    keyed, n = reporter(), 131_080
+    ids = [*map(str, range(n))]
+    records = pa.table(batch_of(person=ids, ill=["no", "yes", None, "no", "yes"] * (n // 5)))
+    expected = keyed.report_batch(records.to_batches()[0])
+    assert keyed(records).combine_chunks().to_batches() == [expected]
+    chunks = pa.concat_tables([records.slice(0, 70_000), records.slice(70_000)])
+    assert keyed(chunks).combine_chunks().to_batches() == [expected]
+    assert len(keyed(records.slice(n))) == 0
     for person, words in {
-        "a": "more than one row of a batch: 'a'",
-        None: r"no id in 1 row \(4\)",
+        "7": "more than one row of a batch: '7'",
+        None: r"no id in 1 row \(131,?079\)",
     }.items():
-        wrong = records.set_column(0, "person", pa.array([*ids[:4], person]))
+        wrong = records.set_column(0, "person", pa.array([*ids[:-1], person]))
         with pytest.raises(ValueError, match=words):
-            own(wrong)
+            keyed(wrong)

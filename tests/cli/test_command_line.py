@@ -61,13 +61,11 @@ def test_design_writes_what_the_sanitizer_finds(call, folder):
     assert err.startswith("Privacy report: SRRSanitizer")
 
 
-def test_a_design_of_many_rows_is_that_of_their_counts(call, folder, monkeypatch):
-    """Equal rows are put together while they are read, so that memory grows with the values."""
-    counts = {"a,y": 70, "b,x": 50, "a,x": 20}
-    rows = [f"{row}\n" * n for row, n in counts.items()]
-    (folder / "many.csv").write_text("s,u\n" + "".join(rows))
-    (folder / "few.csv").write_text("s,u,n\na,y,70\nb,x,50\na,x,20\n")
-    monkeypatch.setattr("skrldp.cli._design._ROWS_HELD", 30)
+def test_a_design_of_many_rows_is_that_of_their_counts(call, folder):
+    """Equal rows are put together after a million, so that memory grows with the values."""
+    counts = {"a,y": 700_000, "b,x": 500_000, "a,x": 200_000}
+    (folder / "many.csv").write_text("s,u\n" + "".join(f"{row}\n" * counts[row] for row in counts))
+    (folder / "few.csv").write_text("s,u,n\n" + "".join(f"{row},{counts[row]}\n" for row in counts))
     asked = ("--sensitive", "s", "--eps", "1", "--sanitizer", "grr")
     assert call("design", "many.csv", *asked, "-o", "many.json")[0] == 0
     assert call("design", "few.csv", "--counts", "n", *asked, "-o", "few.json")[0] == 0

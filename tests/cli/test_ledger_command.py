@@ -133,9 +133,8 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most, library):
 # Runs
 
 
-def test_a_first_report_is_repeated(call, ready, designed, monkeypatch):
-    """Whatever becomes of the record; the order is that of the records, settled in parts."""
-    monkeypatch.setattr(_ledger_file, "_CHUNK", 100)
+def test_a_first_report_is_repeated(call, ready, designed):
+    """Whatever becomes of the record; the order is that of the records."""
     code, _, err = call(*REPORT, "-o", "a.csv")
     assert code == 0
     assert err == (
@@ -158,6 +157,20 @@ def test_a_first_report_is_repeated(call, ready, designed, monkeypatch):
     assert read("without.csv") != read("a.csv")
     assert (ready / NAME).read_bytes() == before
     assert not [name for name in os.listdir(ready) if name.startswith((".", NAME + "."))]
+
+
+@pytest.mark.slow
+def test_parts_of_many_records_are_settled_in_their_order(call, ready, designed):
+    """Parts of at least 262,144 records, each by one scan of the ledger."""
+    records = pa.concat_tables([table()] * 1_000)
+    records = records.set_column(0, "person", pa.array(range(len(records))))
+    write(records, "records.parquet")
+    run = ("report", "mechanism.json", "records.parquet", *KEYED, *LEDGER, "-o", "a.parquet")
+    assert call(*run)[0] == 0
+    entries = LedgerReporter(designed, id="person", key=KEY)(records)
+    assert read("a.parquet")["person"].to_pylist() == records["person"].to_pylist()
+    assert read("a.parquet")["report"].to_pylist() == entries["candidate"].to_pylist()
+    assert rows("SELECT count(*) FROM reports") == [(len(records),)]
 
 
 @pytest.fixture(scope="module")

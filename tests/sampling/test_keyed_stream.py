@@ -15,6 +15,7 @@ from scipy import stats
 
 from skrldp.design.closed_form import srr
 from skrldp.mechanism.mechanism import Mechanism
+from skrldp.sampling.draws import BLOCK
 from skrldp.sampling.random_bits import (
     IntegerIds,
     KeyedStream,
@@ -100,7 +101,7 @@ BLOCKS = Mechanism.from_blocks(srr(1.0, 2, 3), ("a", "b"), (0, 1, 2))
 @given(data=st.data())
 @settings(max_examples=20)
 def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
-    """However many rows are drawn together, and in which parts."""
+    """However many rows are drawn together."""
     persons = data.draw(st.lists(st.text(max_size=20), min_size=1, max_size=9))
     cells = np.array([data.draw(st.integers(0, 5)) for _ in persons])
     sampler = mechanism.form.sampler
@@ -108,12 +109,19 @@ def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
         sampler.sample([cell], Tapes(np.frombuffer(tape(int(cell), person), np.uint8)[None]))[0]
         for cell, person in zip(cells, persons, strict=True)
     ]
-    with pytest.MonkeyPatch.context() as patch:
-        rows = data.draw(st.integers(1, 10))
-        patch.setattr("skrldp.sampling.draws.BLOCK", rows)
-        patch.setattr("skrldp.sampling.random_bits.BLOCK", rows)
-        found = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
-    assert found.tolist() == expected
+    reports = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
+    assert reports.tolist() == expected
+
+
+@pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])
+def test_rows_of_a_large_table_are_drawn_as_if_alone(mechanism):
+    """A table is drawn in blocks, whose ends change nothing."""
+    persons = np.arange(2 * BLOCK + 5, dtype=np.uint64)
+    cells, sampler, stream = persons % 6, mechanism.form.sampler, KeyedStream(KEY, DIGEST)
+    reports = stream.sample(sampler, cells, IntegerIds(persons))
+    for rows in slice(BLOCK - 3, BLOCK + 3), slice(2 * BLOCK - 3, None), slice(0, None, 97):
+        alone = stream.sample(sampler, cells[rows], IntegerIds(persons[rows]))
+        np.testing.assert_array_equal(reports[rows], alone)
 
 
 @pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])

@@ -7,7 +7,6 @@ import pytest
 from conftest import excess
 
 from skrldp import JointDistribution, RenyiBall
-from skrldp.design import newton_system
 from skrldp.design.a_optimality import Variance
 from skrldp.design.annealing import annealed
 from skrldp.design.central_path import RowPaths
@@ -170,8 +169,7 @@ def test_rows_are_private_and_have_few_levels(options, n_levels):
 
 
 @pytest.mark.parametrize("options", [{}, {"eps_worst_case": 3.0}])
-def test_each_row_goes_as_it_would_with_the_region_of_its_groups_alone(options, monkeypatch):
-    monkeypatch.setattr(newton_system, "_ENTRIES", 300)  # so that rows are worked on in parts
+def test_each_row_goes_as_it_would_with_the_region_of_its_groups_alone(options):
     _, requirements = required(**options)
     rng = np.random.default_rng(2)
     groups = np.eye(3)[rng.permuted(np.tile([0, 1, 1, 2, 2], (8, 1)), axis=1)]
