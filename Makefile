@@ -132,7 +132,7 @@ tables: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) benchmarks/tail_bounds/make.py $(ARGS)
 
 lives: $(VENV)/.stamp-test
-	SKRLDP_LIVES=300 $(PY) -m pytest tests/test_lives.py tests/cli/test_ledger_command.py $(ARGS)
+	SKRLDP_LIVES=300 $(PY) -m pytest tests/test_any_order_of_use.py tests/cli/test_ledger_command.py $(ARGS)
 
 golden: $(VENV)/.stamp-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) tests/test_golden.py $(ARGS)

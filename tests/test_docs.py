@@ -35,7 +35,7 @@ PAGES = [
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PAGES}
 FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", flags=re.DOTALL | re.MULTILINE)
 RUN_ELSEWHERE = {
-    "docs/guide/pipelines.md",  # tests/test_labels.py
+    "docs/guide/pipelines.md",  # tests/test_label_beside_report.py
     # tests/engines/test_engine_recipes.py
     *("docs/guide/engines.md", "docs/guide/engine_ledgers.md"),
 }

@@ -15,6 +15,7 @@ from skrldp import GRRSanitizer, audit, client
 from skrldp._params import (
     at_least,
     at_most,
+    check_beta,
     check_choice,
     check_eps,
     check_flag,
@@ -43,6 +44,14 @@ def test_what_a_number_is():
 def test_what_is_not_positive(value):
     with pytest.raises(ValueError, match=r"^eps=.* must be a positive finite number \(in nats\)\."):
         check_positive("eps", value, "in nats")
+
+
+def test_a_beta_is_a_probability_below_one():
+    for beta in (1e-300, 0.05, np.nextafter(1.0, 0.0)):
+        assert check_beta("beta", beta) == beta
+    for beta in (1, 1.0, 2.0, 9e-301, 0.0, True):
+        with pytest.raises(ValueError, match=r"^beta=.* must be a (probability|positive)"):
+            check_beta("beta", beta)
 
 
 def test_choices_and_flags():

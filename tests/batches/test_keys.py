@@ -1,18 +1,30 @@
-"""The key: one for all processes and all days, in a place that nobody else reads."""
+"""The key: one for all processes and all days, read from a place of its own and shown nowhere."""
 
 import base64
+import copy
 import hmac
 import os
 import pickle
+import traceback
 
 import numpy as np
 import pytest
 from reporters import KEY, batch_of, reporter
+from small_mechanisms import dense
 
 from skrldp import batches
 from skrldp.batches import KeyFile, KeyVariable
 
 VARIABLE = "SKRLDP_TEST_KEY"
+
+
+def key():
+    """A function that workers can import."""
+    return KEY
+
+
+def no_key():
+    return KEY.hex()
 
 
 def write(path, text, mode=0o600):
@@ -117,3 +129,69 @@ def test_names_and_paths_are_references():
         with pytest.raises(ValueError, match="letters, digits and underscores") as caught:
             KeyVariable(wrong)
         assert not wrong or repr(wrong) not in str(caught.value)
+
+
+def test_keys_are_read_where_they_are_used(tmp_path, monkeypatch):
+    batch = batch_of(person=[1, 2, 3])
+    expected = reporter().report_batch(batch)
+    path = tmp_path / "reports.key"
+    check = {"key_check": batches.key_check(KEY)}
+    by_file = reporter(key=KeyFile(path), **check)
+    by_name = reporter(key=KeyVariable(VARIABLE), **check)
+    by_function = reporter(key=key)
+    path.touch(0o600)
+    for text, message in (
+        ("ab" * 15, "at least 16 bytes .*got 15"),
+        ("", "got 0"),
+        ("abc" * 11, "even number of hexadecimal digits"),
+        ("g" * 32, "hexadecimal"),
+    ):
+        path.write_text(text)
+        monkeypatch.setenv(VARIABLE, text)
+        for one in (by_file, by_name):
+            with pytest.raises(ValueError, match=message):
+                one.report_batch(batch)
+    with pytest.raises(TypeError, match="must provide a key of type bytes, got str"):
+        reporter(key=no_key).report_batch(batch)
+    path.write_text(KEY.hex() + "\n")
+    monkeypatch.setenv(VARIABLE, KEY.hex())
+    for one in (by_file, by_name, by_function, pickle.loads(pickle.dumps(by_function))):
+        assert one.report_batch(batch).equals(expected)
+    path.unlink()
+    assert by_file.report_batch(batch).equals(expected)  # it was read once
+
+
+def forms_of(held):
+    return [held, held.hex().encode(), held.hex().upper().encode(), repr(held).encode()]
+
+
+def test_the_key_is_in_no_pickle_repr_or_error(tmp_path, monkeypatch):
+    path = tmp_path / "reports.key"
+    path.touch(0o600)
+    path.write_text(KEY.hex())
+    monkeypatch.setenv(VARIABLE, KEY.hex())
+    batch, bad = batch_of(person=[1, 2]), batch_of(person=[1, 2], size=["S", "XXL"])
+    derived = hmac.digest(
+        KEY, b"skrldp keyed report, version 1\0" + bytes.fromhex(dense().digest), "sha256"
+    )
+    secrets = forms_of(KEY) + forms_of(derived)
+    for source in (KeyFile(path), KeyVariable(VARIABLE), key):
+        one = reporter(key=source)
+        one.report_batch(batch)  # it has the key now
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            pickled = pickle.dumps(one, protocol)
+            assert not any(held in pickled for held in secrets)
+    for loaded in (reporter(), one):
+        loaded.report_batch(batch)
+        shown = [repr(loaded), repr(vars(loaded)), str(loaded)]
+        for wrong in (bad, "x", batch.select(["person"])):
+            try:
+                loaded.report_batch(wrong)
+            except (ValueError, TypeError) as error:
+                shown += traceback.format_exception(error)
+        assert not any(held in "".join(shown).encode() for held in secrets)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="cannot be pickled or sent to workers"):
+            pickle.dumps(reporter(), protocol)
+    twin = copy.deepcopy(reporter())  # which stays in memory
+    assert twin.report_batch(batch).equals(reporter().report_batch(batch))

@@ -100,7 +100,7 @@ def run(one, table, ledger, library="pyarrow"):
     return found, ledger
 
 
-# A history that is followed by the rules alone
+# What repeats, overlaps or is in another order (the rule itself: cli/test_ledger_command.py)
 
 
 def test_columns_of_a_ledger_in_another_order():

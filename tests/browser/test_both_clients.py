@@ -15,7 +15,7 @@ import pairs
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is missing")
 
 
-def test_both_clients_say_the_same():
+def test_both_clients_read_changed_texts_alike():
     assert changed_texts.compare(1000, seed=1) == []
 
 

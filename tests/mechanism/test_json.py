@@ -1,8 +1,8 @@
 """The JSON of mechanisms: one text for each, read strictly, and all that is written is read back.
 
 Texts that are refused, and what is said of them, are vectors that all readers share
-(``tests/client/test_vectors.py``), and `make fuzz` changes texts of all kinds (fuzz/targets.py);
-here are properties over all mechanisms, and what Python alone does.
+(``tests/client/test_same_in_javascript.py``), and `make fuzz` changes texts of all kinds
+(fuzz/targets.py); here are properties over all mechanisms, and what Python alone does.
 """
 
 import datetime

@@ -1,6 +1,6 @@
 """Manifests: several mechanisms as one leak and sample as the pair of block and report.
 
-Texts that are refused are vectors of all readers (``tests/client/test_vectors.py``).
+Texts that are refused are vectors of all readers (``tests/client/test_same_in_javascript.py``).
 """
 
 import itertools

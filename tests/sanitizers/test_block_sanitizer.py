@@ -20,7 +20,6 @@ from skrldp import (
     GRRSanitizer,
     IRSanitizer,
     LikelihoodRatioSet,
-    PrivacyLeakWarning,
     SRRSanitizer,
     SurveyDesign,
     certify,
@@ -103,20 +102,6 @@ def test_processes_print_each_block_and_give_the_same_manifest(capfd):
     assert capfd.readouterr() == ("", "")
     with pytest.raises(ValueError, match="rows of a lazy frame, because they have no order"):
         blocks().fit(frame, sample_weight=np.ones(len(TABLE)))
-
-
-def test_learned_alphabets_are_said_to_be_learned():
-    """Blocks of several columns have all combinations; whose values are learned is not lost."""
-    quick = IRSanitizer()
-    sanitizer = blocks(categories="auto", blocks=["age", ["home", "job"]], base=quick).fit(TABLE)
-    assert {one.claims.values_from for one in sanitizer.manifest_.mechanisms} == {"frequent"}
-    rare = pd.concat([TABLE, TABLE.iloc[:3].assign(job="z")])
-    with pytest.warns(PrivacyLeakWarning, match=r"blocks \('job'\)"):
-        blocks(categories="auto", base=quick).fit(rare)
-    quick.set_params(min_frequency="auto")
-    grouped = blocks(categories="auto", base=quick).fit(rare)
-    assert grouped.manifest_.others["job"] is True
-    assert len(grouped.transform(TABLE.iloc[:1].assign(job="never seen"))) == 1
 
 
 class Undesigned(GRRSanitizer):

@@ -13,11 +13,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from block_tables import wide_table
 from scipy.special import rel_entr
 from scipy.stats import binom, multinomial
 
 from skrldp import (
     AOptimalSanitizer,
+    BlockSanitizer,
     FrequencyEstimator,
     GRRSanitizer,
     IRSanitizer,
@@ -323,6 +325,22 @@ def test_identifiers_are_named_before_the_design():
             AOptimalSanitizer(sensitive="ill").fit(panel)
     with pytest.raises(ValueError, match="rare: each has fewer than 300"):
         GRRSanitizer(sensitive="ill", min_frequency=0.3).fit(frame[["ill", "id"]])
+
+
+def test_learned_alphabets_of_blocks_are_said_to_be_learned():
+    """Blocks of several columns have all combinations; whose values are learned is not lost."""
+    X, quick = wide_table(), IRSanitizer()
+    blocks = BlockSanitizer(eps=1.0, sensitive="ill", base=quick, blocks=["age", ["home", "job"]])
+    manifest = blocks.fit(X).manifest_
+    assert {one.claims.values_from for one in manifest.mechanisms} == {"frequent"}
+    blocks.set_params(blocks="singles")
+    rare = pd.concat([X, X.iloc[:3].assign(job="z")])
+    with pytest.warns(PrivacyLeakWarning, match=r"blocks \('job'\)"):
+        blocks.fit(rare)
+    quick.set_params(min_frequency="auto")
+    grouped = blocks.fit(rare)
+    assert grouped.manifest_.others["job"] is True
+    assert len(grouped.transform(X.iloc[:1].assign(job="never seen"))) == 1
 
 
 # --- How often the set misses --------------------------------------------------------------------

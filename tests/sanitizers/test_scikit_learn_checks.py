@@ -52,7 +52,7 @@ CHECKED = [
     BlockSanitizer(base=GRRSanitizer()),
 ]
 # What draws one report a row from one stream must fail the first two, what refuses to pass unknown
-# secrets on must fail the third (that weights are counts is tested in test_safeguards.py).
+# secrets on must fail the third (that weights are counts is tested in test_silent_mistakes.py).
 EXPECTED = {
     "check_methods_sample_order_invariance": "the i-th draw goes to the i-th row, whichever it is",
     "check_methods_subset_invariance": "a batch of one row starts the stream anew",

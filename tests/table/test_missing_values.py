@@ -67,6 +67,21 @@ def test_holes_of_every_kind_are_one_category(expected, hole):
     assert np.array_equal(*differences)
 
 
+@pytest.mark.parametrize("first", [None, "a"])
+def test_the_missing_value_is_the_last_category(first):
+    """Wherever it stands in the table, and whatever order a type declares."""
+    u = [first, "b", None, "a"]
+    for values, expected in (
+        (pd.Series(u, dtype=object), ["a", "b", None]),
+        (pd.Series(u, dtype="string"), ["a", "b", None]),
+        (pd.Categorical(u, ["b", "a"]), ["b", "a", None]),
+        (pd.Series([2.5, np.nan, -1.0, 2.5]), [-1.0, 2.5, None]),
+    ):
+        table = pd.DataFrame({"s": ["no", "yes"] * 2, "u": values})
+        sanitizer = GRRSanitizer(1.0, sensitive="s").fit(table)
+        assert list(sanitizer.mechanism_.values) == expected
+
+
 KINDS = {
     "NA": lambda numbers: pd.DataFrame({"w": pd.Series(numbers, dtype="Int64").astype(object)}),
     "category": lambda numbers: pd.DataFrame({"w": pd.Series(numbers).astype("category")}),

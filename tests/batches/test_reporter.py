@@ -3,15 +3,12 @@
 The reference draws each report from its own tape, by the description alone.
 """
 
-import copy
 import datetime
 import decimal
 import functools
-import hmac
 import pickle
 import subprocess
 import sys
-import traceback
 
 import numpy as np
 import pandas as pd
@@ -22,24 +19,14 @@ from conftest import ROOT
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from reporters import KEY, batch_of, expected_report, reporter
-from small_mechanisms import FORMS, blind, blocks, by_name, dense, rows_of
+from small_mechanisms import FORMS, blind, blocks, by_name, rows_of
 
-from skrldp import batches
 from skrldp.alphabet.categories import Column
-from skrldp.batches import KeyFile, KeyVariable
+from skrldp.batches import KeyVariable
 from skrldp.batches.arrow import read_values
 from skrldp.client.records import RecordReader
 from skrldp.design.closed_form import grr
 from skrldp.mechanism.mechanism import Mechanism
-
-
-def key():
-    """A function that workers can import."""
-    return KEY
-
-
-def no_key():
-    return KEY.hex()
 
 
 def table_of(n):
@@ -247,7 +234,7 @@ def test_bad_batches(columns, message):
         ({"key": "ab" * 16}, TypeError, "key must be KeyFile"),
         ({"key": bytes(15)}, ValueError, "at least 16 bytes .*got 15"),
         ({"key": lambda: KEY}, ValueError, "must be one that workers can import"),
-        ({"key": functools.partial(key)}, ValueError, "must be one that workers can import"),
+        ({"key": functools.partial(reporter)}, ValueError, "must be one that workers can import"),
         ({"key_check": KEY.hex()}, ValueError, "key_check must be the 16 hexadecimal digits"),
         ({"mechanism": []}, TypeError, "mechanism must be a Mechanism or the text .* got list"),
         ({"mechanism": "{}"}, ValueError, "mechanism"),
@@ -265,72 +252,3 @@ def test_a_type_must_hold_the_symbols():
         reporter(mechanism, type=pa.int8())
     with pytest.raises(ValueError, match="batches have names, but the mechanism has"):
         reporter(mechanism.named(None, [(0, True), (1, False)]))
-
-
-# The key
-
-
-def test_keys_are_read_where_they_are_used(tmp_path, monkeypatch):
-    batch = batch_of(person=[1, 2, 3])
-    expected = reporter().report_batch(batch)
-    path = tmp_path / "reports.key"
-    check = {"key_check": batches.key_check(KEY)}
-    by_file = reporter(key=KeyFile(path), **check)
-    by_name = reporter(key=KeyVariable("SKRLDP_TEST_KEY"), **check)
-    by_function = reporter(key=key)
-    path.touch(0o600)
-    for text, message in (
-        ("ab" * 15, "at least 16 bytes .*got 15"),
-        ("", "got 0"),
-        ("abc" * 11, "even number of hexadecimal digits"),
-        ("g" * 32, "hexadecimal"),
-    ):
-        path.write_text(text)
-        monkeypatch.setenv("SKRLDP_TEST_KEY", text)
-        for one in (by_file, by_name):
-            with pytest.raises(ValueError, match=message):
-                one.report_batch(batch)
-    with pytest.raises(TypeError, match="must provide a key of type bytes, got str"):
-        reporter(key=no_key).report_batch(batch)
-    path.write_text(KEY.hex() + "\n")
-    monkeypatch.setenv("SKRLDP_TEST_KEY", KEY.hex())
-    for one in (by_file, by_name, by_function, pickle.loads(pickle.dumps(by_function))):
-        assert one.report_batch(batch).equals(expected)
-    path.unlink()
-    assert by_file.report_batch(batch).equals(expected)  # it was read once
-
-
-def forms_of(held):
-    return [held, held.hex().encode(), held.hex().upper().encode(), repr(held).encode()]
-
-
-def test_the_key_is_in_no_pickle_repr_or_error(tmp_path, monkeypatch):
-    path = tmp_path / "reports.key"
-    path.touch(0o600)
-    path.write_text(KEY.hex())
-    monkeypatch.setenv("SKRLDP_TEST_KEY", KEY.hex())
-    batch, bad = batch_of(person=[1, 2]), batch_of(person=[1, 2], size=["S", "XXL"])
-    derived = hmac.digest(
-        KEY, b"skrldp keyed report, version 1\0" + bytes.fromhex(dense().digest), "sha256"
-    )
-    secrets = forms_of(KEY) + forms_of(derived)
-    for source in (KeyFile(path), KeyVariable("SKRLDP_TEST_KEY"), key):
-        one = reporter(key=source)
-        one.report_batch(batch)  # it has the key now
-        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-            pickled = pickle.dumps(one, protocol)
-            assert not any(held in pickled for held in secrets)
-    for loaded in (reporter(), one):
-        loaded.report_batch(batch)
-        shown = [repr(loaded), repr(vars(loaded)), str(loaded)]
-        for wrong in (bad, "x", batch.select(["person"])):
-            try:
-                loaded.report_batch(wrong)
-            except (ValueError, TypeError) as error:
-                shown += traceback.format_exception(error)
-        assert not any(held in "".join(shown).encode() for held in secrets)
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        with pytest.raises(TypeError, match="cannot be pickled or sent to workers"):
-            pickle.dumps(reporter(), protocol)
-    twin = copy.deepcopy(reporter())  # which stays in memory
-    assert twin.report_batch(batch).equals(reporter().report_batch(batch))

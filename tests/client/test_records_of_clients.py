@@ -279,7 +279,7 @@ def test_every_report_has_a_stream_of_its_own(monkeypatch):
     ],
 )
 def test_bad_records(record, message):
-    """Those that JSON can hold are vectors of all readers (test_vectors.py)."""
+    """Those that JSON can hold are vectors of all readers (test_same_in_javascript.py)."""
     client = load(dense().to_json())
     with pytest.raises(ValueError, match=message) as caught:
         client.report(record)

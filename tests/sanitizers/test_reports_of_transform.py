@@ -1,4 +1,4 @@
-"""Reports leave in the form and the library that were asked for, and can be decoded later.
+"""Reports are drawn from the certified matrix, and leave in the form and the library asked for.
 
 Every form says the same report; a posterior is Bayes' rule; what is no report and what is no
 record of the fitted table is refused as a whole.
@@ -21,6 +21,7 @@ from sanitizer_fits import (
     frame_of,
     make,
 )
+from scipy.stats import chi2
 
 from skrldp import (
     FrequencyEstimator,
@@ -39,6 +40,34 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:the values of U were learned",  # tables are small
     "ignore::sklearn.exceptions.ConvergenceWarning",
 )
+
+# --- How reports are drawn ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", SANITIZERS)
+def test_transform_samples_the_certified_matrix(cls):
+    """Chi-squared test of each cell's reports; all together alarm falsely once in 1e9 runs."""
+    sanitizer = fitted(make(cls, eps=1.0, encode="symbol"), GOOD)
+    n_draws, (n_symbols, n_cells) = 20_000, sanitizer.mechanism_.shape
+    for cell, (secret, value) in enumerate(sanitizer.mechanism_.cells):
+        X = np.tile([[secret, value]], (n_draws, 1))
+        seen = np.bincount(sanitizer.transform(X)[:, 0], minlength=n_symbols)
+        expected = n_draws * sanitizer.mechanism_.matrix[:, cell]
+        assert np.all(seen[expected == 0] == 0)
+        common = expected >= 5
+        assert seen[~common].sum() <= 100  # expected: at most 5 for each of at most 4 symbols
+        statistic = ((seen - expected)[common] ** 2 / expected[common]).sum()
+        assert statistic < chi2.isf(1e-9 / n_cells, max(1, common.sum()))
+
+
+def test_two_calls_differ_unless_seeded():
+    X = np.tile(GOOD, (10, 1))
+    secure = SRRSanitizer(1.0, sensitive=0).fit(X)
+    assert not np.array_equal(secure.transform(X), secure.transform(X))
+    seeded, other = (SRRSanitizer(random_state=k, sensitive=0).fit(X) for k in (3, 4))
+    np.testing.assert_array_equal(seeded.transform(X), seeded.transform(X))
+    assert not np.array_equal(seeded.transform(X), other.transform(X))
+
 
 # --- How reports leave ---------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Every sanitizer promises that at most eps is proved, for the integer weights that are sampled.
 
-The certificate is for the set that was asked for, nothing without a proof is released, and
-`transform` draws from the certified matrix.
+The certificate is for the set that was asked for, and nothing without a proof is released. That
+`transform` draws from the certified matrix is tested in test_reports_of_transform.py.
 """
 
 import itertools
@@ -21,7 +21,6 @@ from sanitizer_fits import (
     frame_of,
     make,
 )
-from scipy.stats import chi2
 from sklearn.exceptions import NotFittedError
 
 from skrldp import (
@@ -35,7 +34,6 @@ from skrldp import (
     PolyOptSanitizer,
     RenyiBall,
     RobustMSESanitizer,
-    SRRSanitizer,
     certify,
 )
 
@@ -151,34 +149,6 @@ def test_known_values_are_not_grouped_with_unknown_ones():
     for other in ({"observer_columns": [1, 2]}, {"observer_columns": [1], "categories": "product"}):
         found = RobustMSESanitizer(**other, **options).fit(cells, sample_weight=counts)
         assert found.certificate_.claims.known.eps <= 1.0
-
-
-# --- Reports -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("cls", SANITIZERS)
-def test_transform_samples_the_certified_matrix(cls):
-    """Chi-squared test of each cell's reports; all together alarm falsely once in 1e9 runs."""
-    sanitizer = fitted(make(cls, eps=1.0, encode="symbol"), GOOD)
-    n_draws, (n_symbols, n_cells) = 20_000, sanitizer.mechanism_.shape
-    for cell, (secret, value) in enumerate(sanitizer.mechanism_.cells):
-        X = np.tile([[secret, value]], (n_draws, 1))
-        seen = np.bincount(sanitizer.transform(X)[:, 0], minlength=n_symbols)
-        expected = n_draws * sanitizer.mechanism_.matrix[:, cell]
-        assert np.all(seen[expected == 0] == 0)
-        common = expected >= 5
-        assert seen[~common].sum() <= 100  # expected: at most 5 for each of at most 4 symbols
-        statistic = ((seen - expected)[common] ** 2 / expected[common]).sum()
-        assert statistic < chi2.isf(1e-9 / n_cells, max(1, common.sum()))
-
-
-def test_two_calls_differ_unless_seeded():
-    X = np.tile(GOOD, (10, 1))
-    secure = SRRSanitizer(1.0, sensitive=0).fit(X)
-    assert not np.array_equal(secure.transform(X), secure.transform(X))
-    seeded, other = (SRRSanitizer(random_state=k, sensitive=0).fit(X) for k in (3, 4))
-    np.testing.assert_array_equal(seeded.transform(X), seeded.transform(X))
-    assert not np.array_equal(seeded.transform(X), other.transform(X))
 
 
 # --- Fitting -------------------------------------------------------------------------------------
