@@ -1,4 +1,4 @@
-"""Sampling: exact tables, exact draws, a sound stream of bits.
+"""Tables hold exactly the weights of a mechanism, and all draws together count to them.
 
 A statistical test's false-alarm rate, the chance that a correct sampler fails it, is 1e-9 on either
 side: when one fails on operating-system entropy, it is the sampler.
