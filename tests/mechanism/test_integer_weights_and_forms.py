@@ -208,3 +208,11 @@ def test_every_secrets_code_is_that_of_its_value(n_values, dtype):
     codes = np.arange(min(3 * n_values, np.iinfo(dtype).max + 1)).astype(dtype)
     reports = blind.sample(codes, 0)
     np.testing.assert_array_equal(reports, codes.astype(int) % n_values)
+
+
+def test_reports_are_drawn_anew_without_a_seed():
+    """A false alarm has the probability 2**-500."""
+    coin = Mechanism.from_matrix(np.full((2, 4), 0.5), range(2), range(2))
+    codes = np.zeros(500, dtype=np.uint8)
+    assert not np.array_equal(coin.sample(codes), coin.sample(codes))
+    np.testing.assert_array_equal(coin.sample(codes, 7), coin.sample(codes, 7))
