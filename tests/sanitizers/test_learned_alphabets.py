@@ -42,7 +42,7 @@ from skrldp.alphabet.values import (
 from skrldp.exceptions import PrivacyLeakWarning
 from skrldp.joint import JointDistribution
 from skrldp.privacy.requirements import Requirements
-from skrldp.sets.radii import budgets_up_to, likelihood_ratio_budgets
+from skrldp.sets.radii import asymptotic_values, budgets_up_to, likelihood_ratio_budgets
 
 
 def table(n=1_500, rare=0, seed=0, columns=("u",)):
@@ -106,7 +106,7 @@ def test_a_smaller_beta_wants_more_records_of_each_value(columns, n_rows, option
     if not options:  # the combinations are learned, together
         counts, n_learned = [X.groupby(list(columns)).size()], 1
     fewest, found = min(own.min() for own in counts), {}
-    for beta in (0.05, 1e-8):
+    for beta in (0.05, 0.01, 1e-8):
         needed = frequent_from(len(X), spent_on_values(beta) / n_learned)
         found[beta] = "frequent" if fewest >= needed else "learned"
         around = LikelihoodRatioSet(beta)
@@ -114,7 +114,7 @@ def test_a_smaller_beta_wants_more_records_of_each_value(columns, n_rows, option
             certify(sanitizer.mechanism_, around, sanitizer.joint_).claims.values_from
             == found[beta]
         )
-    assert found[0.05] == "frequent" and found[1e-8] == "learned"
+    assert list(found.values()) == ["frequent", "frequent", "learned"]
 
 
 # --- Which of the four cases it is ---------------------------------------------------------------
@@ -161,6 +161,8 @@ def test_rare_values_are_named_with_their_records_and_a_way_out():
     auto = IRSanitizer(sensitive="ill", min_frequency="auto").fit(X)
     assert (auto.joint_.alphabet, auto.joint_.values[-1]) == ("frequent", "other")
     assert auto.joint_.counts[:, -1].sum() == sum(RARE.values())
+    # Each of the rare values is counted, and one more for those without records.
+    assert (auto.joint_.most_values, asymptotic_values(auto.joint_)) == (7, 6)
     declared = IRSanitizer(sensitive="ill", categories={"job": ["clerk", "farmer", *RARE]})
     assert declared.fit(X).joint_.alphabet == "declared"
     # Where no beta is stated there is nothing to warn of.
@@ -181,6 +183,15 @@ def test_combinations_are_values():
     for options in ({"categories": "product"}, {"min_frequency": "auto"}):
         joint = quick(**options).fit(X).joint_
         assert (joint.alphabet, joint.most_values, len(joint.values)) == ("frequent", 25, 16)
+
+
+def test_levels_without_records_are_other_among_learned_combinations():
+    """Kept, they would be rare values, and the probability of the set would be unknown."""
+    X = table(3_000, columns=("u", "v"))
+    X["v"] = pd.Categorical(X["v"], list("abcde"), ordered=True)
+    joint = quick(handle_unknown="infrequent_if_exist").fit(X).joint_
+    assert joint.alphabet == "frequent"
+    assert sorted({v for _, v in joint.values}) == [*"abcd", "other"]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # no time is given
