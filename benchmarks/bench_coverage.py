@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from skrldp import (
     AOptimalSanitizer,
@@ -116,7 +117,8 @@ class Difference(Plain):
             correlation = covariance / (spread[:, 0] * spread[:, -1])
             correlation[np.isnan(errors[:, 0] + errors[:, -1])] = np.nan
             error = np.sqrt(errors[:, 0] ** 2 + errors[:, -1] ** 2 - 2.0 * covariance)
-        found = _less(values[:, 0], values[:, -1], ends[:, 0], ends[:, -1], correlation)
+        pair = (each[:, [0, -1]].swapaxes(0, 1) for each in (values, ends, errors))
+        found = _less(*pair, correlation)
         return found[:, None], (values[:, 0] - values[:, -1])[:, None], error[:, None]
 
 
@@ -189,10 +191,12 @@ class Paired(Plain):
         covariance = (products - parts[0] * parts[1]) / n
         with np.errstate(all="ignore"):
             correlation = covariance / (spread[0] * spread[1])
-        known = np.isfinite(waves[0].errors + waves[1].errors)
+        stated = [wave.errors for wave in waves]
+        pairs = values, ends, stated
+        known = np.isfinite(stated[0] + stated[1])
         correlation[~known] = np.nan
         found = [
-            _less(values[1][:, k], values[0][:, k], ends[1][:, k], ends[0][:, k], correlation[:, k])
+            _less(*(np.stack([two[:, k], one[:, k]]) for one, two in pairs), correlation[:, k])
             for k in range(len(own.c))
         ]
         errors = np.sqrt(np.maximum(spread[0] ** 2 + spread[1] ** 2 - 2.0 * covariance, 0.0))
@@ -225,13 +229,12 @@ def _covariance(own, sample):
         return (both / (sample.means(s1) * sample.means(s2)))[:, 0]
 
 
-def _less(first, second, of_first, of_second, correlation):
-    """Intervals (r, 2) of a difference of estimates, as those of Estimates are made."""
-    both = np.ones((2, 2, len(first)))
+def _less(values, ends, errors, correlation):
+    """Intervals (r, 2) of a difference of two estimates, as those of Estimates are made."""
+    both = np.ones((2, 2, len(correlation)))
     both[0, 1] = both[1, 0] = correlation
-    values = np.nan_to_num(np.stack([first, second]))
-    ends = np.stack([of_first, of_second])
-    return combined_ends(np.array([1.0, -1.0]), values, ends, both)
+    spreads = norm.ppf(0.5 + LEVEL / 2.0) * np.where(np.isnan(correlation), np.nan, errors)
+    return combined_ends(np.array([1.0, -1.0]), np.nan_to_num(values), ends, both, spreads)
 
 
 # -- the figures of a table -----------------------------------------------------------------------

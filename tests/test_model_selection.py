@@ -160,17 +160,19 @@ def test_a_detectable_difference_is_detected_as_often_as_planned(waves):
     more = shares + np.array([10.0, -10.0, 20.0, -20.0])  # 33 %
     channel, rng = channel_of(sanitizer.mechanism_, shares / 1_000.0), np.random.default_rng(4)
     statistic = WeightedStatistic.of(channel, np.array([[1.0, 0.0, 1.0, 0.0]]))
-    values, ends = [], []
+    values, ends, spreads = [], [], []
     for own in (more, shares):
         reports = rng.multinomial(n, channel.forward(own / 1_000.0), size=2_000) / n
         estimates = statistic.inference(Sample(reports, n))
         values.append(estimates.weighted[:, 0])
         ends.append(estimates.ends(0.95)[:, 0])
+        spreads.append(1.96 * estimates.errors[:, 0])
     low, high = ends[0].T - 0.3
     if waves == 2:
         both = np.eye(2)[..., None] * np.ones(2_000)
         signs = np.array([1.0, -1.0])
-        low, high = combined_ends(signs, np.array(values), np.array(ends), both).T
+        pair = map(np.array, (values, ends))
+        low, high = combined_ends(signs, *pair, both, np.array(spreads)).T
     found = ((low > 0.0) | (high < 0.0)).sum()
     assert abs(found - 1_600) <= 4.4 * np.sqrt(2_000 * 0.16)
 

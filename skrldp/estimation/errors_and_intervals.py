@@ -454,40 +454,53 @@ def project(values: Floats, variances: Floats) -> Floats:
     return np.maximum(values + lifts[kept] * variances, 0.0)
 
 
-def combined_ends(factors: Floats, values: Floats, ends: Floats, correlation: Floats) -> Floats:
+def combined_ends(
+    factors: Floats, values: Floats, ends: Floats, correlation: Floats, spreads: Floats
+) -> Floats:
     """Intervals of weighted sums, from those of the quantities and their correlations.
 
     The variance on each side is that implied by the length of the intervals on that side (Zou and
-    Donner 2008). If a correlation is unknown (NaN), the worst case is used.
+    Donner 2008), or by z standard errors if these are longer, because an interval that ends where
+    the range of the quantity does is too short for its variance. No end is beyond the sum of the
+    ends. If a correlation is unknown (NaN), this is the end.
 
-    Shapes: `factors` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m).
+    Shapes: `factors` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m), `spreads`
+    (k, m): z standard errors, NaN if unknown.
     """
     signs = np.sign(factors)
     together = signs[:, None, None] * signs[None, :, None]
     correlation = np.where(np.isnan(correlation), together, np.clip(correlation, -1.0, 1.0))
-    found = np.empty((values.shape[1], 2))
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        lengths = np.abs(values - ends[..., 0]), np.abs(values - ends[..., 1])
-        moves = factors[:, None] * np.where((signs > 0)[:, None] == bool(side), *lengths[::-1])
+    values, combined = np.clip(values, *np.moveaxis(ends, -1, 0)), []
+    for side, sign in enumerate((-1.0, 1.0)):
+        outer = np.where((signs > 0)[:, None], ends[..., side], ends[..., 1 - side])
+        moves = factors[:, None] * np.fmax(np.abs(values - outer), spreads)
         square = np.einsum("im,jm,ijm->m", moves, moves, correlation)
-        found[:, side] = factors @ values + sign * np.sqrt(np.maximum(square, 0.0))
-    return found
+        end = factors @ values + sign * np.sqrt(np.maximum(square, 0.0))
+        combined.append(sign * np.minimum(sign * end, sign * (factors @ outer)))
+    return np.stack(combined, axis=-1)
 
 
-def ratio_ends(values: Floats, ends: Floats, correlation: Floats) -> Floats:
+def ratio_ends(values: Floats, ends: Floats, correlation: Floats, spreads: Floats) -> Floats:
     """Fieller's sets of ratios of two estimates, from both intervals (Donner and Zou 2012).
 
     A set contains each ratio r for which the interval of first − r·second, by `combined_ends`,
     contains 0. If the second may be 0, it contains every number that is compatible with the signs.
 
-    Shapes: `values` (2, m), `ends` (2, m, 2), `correlation` (m,).
+    Shapes: `values` (2, m), `ends` (2, m, 2), `correlation` (m,), `spreads` (2, m).
     """
     sign = np.where(ends[1, :, 1] < 0.0, -1.0, 1.0)  # ends of the denominator
     ends = np.sort(sign[:, None] * ends, axis=-1)
     low, high = np.moveaxis(ends, -1, 0)
     top, base = np.clip(np.where(np.isnan(values), (low + high) / 2.0, sign * values), low, high)
-    lowest = _lowest_ratio(top, low[0], base, ends[1], correlation)
-    highest = -_lowest_ratio(-top, -high[0], base, ends[1], -correlation)
+    points, unknown = np.stack([top, base]), np.full_like(correlation, np.nan)
+    wide = np.stack([np.fmin(low, points - spreads), np.fmax(high, points + spreads)], axis=-1)
+    lowest, highest = -np.inf, np.inf
+    for both, correlated in ((wide, correlation), (ends, unknown)):
+        of_top, of_base = both
+        lowest = np.maximum(lowest, _lowest_ratio(top, of_top[:, 0], base, of_base, correlated))
+        highest = np.minimum(
+            highest, -_lowest_ratio(-top, -of_top[:, 1], base, of_base, -correlated)
+        )
     unbounded = low[1] < 0.0
     limits = np.where(unbounded, -np.inf, lowest), np.where(unbounded, np.inf, highest)
     return np.stack(limits, axis=-1)

@@ -386,6 +386,7 @@ class Estimates(ReadOnly):
         else:
             estimates, slopes = numbers @ values, np.broadcast_to(numbers[:, None], values.shape)
         correlation, errors = np.full((k, k, m), np.nan), np.full(m, np.nan)
+        single = np.full((k, m), np.nan)
         if self._influence is not None:
             joint = self._influence[rows.ravel()]
             stack = np.stack([self._influence[each].covariance() for each in rows.T], axis=-1)
@@ -394,6 +395,7 @@ class Estimates(ReadOnly):
             correlation = np.divide(stack, sides, out=np.zeros_like(stack), where=sides > 0)
             # Their intervals do not follow from variances alone
             biased = np.isnan(self.std_error[rows])
+            single[biased] = np.nan
             correlation[biased[:, None] | biased] = np.nan
             variances = np.einsum("im,ijm,jm->m", slopes, stack, slopes)
             errors = np.sqrt(np.maximum(variances, 0.0))
@@ -403,7 +405,7 @@ class Estimates(ReadOnly):
             influence = joint.times(np.hstack(list(map(np.diag, slopes))))
             n = round(sum(sample.n for sample, w in joint.weights.items() if w.any())) or n
         n_quantiles = k * self._n_quantiles
-        args = self._ends, rows, numbers, values, correlation, n_quantiles, is_ratio
+        args = self._ends, rows, numbers, values, correlation, single, n_quantiles, is_ratio
         return Estimates(
             name,
             self.names[self._n_by :],
@@ -695,6 +697,7 @@ def _combined_ends(
     numbers: Floats,
     values: Floats,
     correlation: Floats,
+    errors: Floats,
     n_quantiles: int,
     is_ratio: bool,
     level: float,
@@ -705,9 +708,10 @@ def _combined_ends(
     probability.
     """
     group_ends = ends(1.0 - (1.0 - level) / max(n_quantiles - 1, 1))[rows]
+    spreads = ndtri(0.5 + level / 2.0) * errors
     if is_ratio:
-        return ratio_ends(values, group_ends, correlation[0, 1])
-    return combined_ends(numbers, values, group_ends, correlation)
+        return ratio_ends(values, group_ends, correlation[0, 1], spreads)
+    return combined_ends(numbers, values, group_ends, correlation, spreads)
 
 
 def _widened_ends(ends: Ends, estimate: Floats, added: Floats, level: float) -> Floats:

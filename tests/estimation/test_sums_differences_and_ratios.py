@@ -263,14 +263,16 @@ def test_ratios_are_those_that_differences_do_not_contradict():
     share = slice(200, None)  # shares, of which some are 0
     values[:, share], ends[:, share] = (np.clip(x[:, share], 0.0, 1.0) for x in (values, ends))
     correlation = np.where(rng.random(400) < 0.2, np.nan, rng.uniform(-1.0, 1.0, 400))
-    low, high = ratio_ends(values, ends, correlation).T
+    spreads = np.where(rng.random((2, 400)) < 0.2, np.nan, rng.exponential(0.5, (2, 400)))
+    spreads[1, spreads[1] >= np.abs(values[1])] = np.nan  # no errors are stated if it may be 0
+    low, high = ratio_ends(values, ends, correlation, spreads).T
     both = np.ones((2, 2, 400))
     both[0, 1] = both[1, 0] = correlation
     either_sign = (ends[1, :, 0] < 0.0) & (ends[1, :, 1] > 0.0)
     assert np.isinf([low, high])[:, either_sign].all()
     has_zero = (ends == 0.0).any(axis=(0, 2))  # an end at 0 is a ratio of 0 or infinity
     for r in rng.normal(0.0, 2.0, 300):
-        of_r = combined_ends(np.array([1.0, -r]), values, ends, both)
+        of_r = combined_ends(np.array([1.0, -r]), values, ends, both, spreads)
         within, expected = (of_r[:, 0] <= 0.0) & (of_r[:, 1] >= 0.0), (low <= r) & (r <= high)
         impossible = (r < 0.0) & (ends >= 0.0).all(axis=(0, 2))
         sure = (np.abs(of_r).min(axis=1) > 1e-9) & ~impossible & ~either_sign
