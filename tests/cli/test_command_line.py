@@ -258,7 +258,9 @@ CASES = {
     "key twice": (nothing, ("key", "key"), "a key in it may be in use"),
     "key on standard output": (nothing, ("key", "-"), "not written to standard output"),
     "secret kept": (nothing, (*GOOD, "--keep", "ill"), "must not be output unchanged"),
-    "output there": (nothing, (*GOOD[:-1], "key.csv"), "key.csv exists; choose a different name"),
+    "output there": (
+        nothing, (*GOOD[:2], "none.csv", "-o", "key.csv"), "key.csv exists; choose a different name"
+    ),
     "output is packed": (nothing, (*GOOD[:-1], "out.csv.gz"), "cannot infer the format"),
     "output is no file": (nothing, ("design", "records.csv", *DESIGN, "-o", os.devnull), "regular"),
     "no reports": (nothing, ("estimate", "mechanism.json", "records.csv"), "lacks the column"),

@@ -1,5 +1,7 @@
 """Blocks give the population's shares with intervals of the larger error; raking is optimal."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -211,6 +213,18 @@ def test_calibrated_weights_are_those_of_a_generic_solver():
     assert loss(np.log(q)) <= best.fun + 1e-3
     best_q = np.exp(best.x - best.x.max())
     np.testing.assert_allclose(q, best_q / best_q.sum(), atol=2e-3)
+
+
+def test_the_number_of_reports_of_each_block_is_given():
+    """So differences between blocks add nothing to the variance of a mean of all reports."""
+    sanitizer = fitted_blocks("singles")
+    reports = BlockEstimator(sanitizer).fit(sanitizer.transform(TABLE))._reports
+    weights = np.random.default_rng(0).normal(size=(1, len(reports.sample.shares)))
+    counts, expected = reports.sample.shares * len(TABLE), 0.0
+    for first, last in itertools.pairwise(reports.ends):
+        values = np.repeat(weights[0, first:last], np.rint(counts[first:last]).astype(int))
+        expected += len(values) * values.var() / len(TABLE) ** 2
+    assert reports.sample.covariance(weights, weights)[0, 0] == pytest.approx(expected)
 
 
 def test_replicate_weights_vary_as_estimates_of_the_reports_do():

@@ -171,6 +171,9 @@ def test_what_was_fitted_counts_not_what_is_set_afterwards():
     seeing = fit(PolyOptSanitizer, X, sensitive=1, observe="all")
     with pytest.raises(ValueError, match="X has 2 features, but PolyOptSanitizer is expecting 3"):
         seeing.set_params(observe="nonsensitive").transform(X[:, [0, 2]])
+    with pytest.raises(ValueError) as refused:
+        seeing.transform(X[:, [0, 2]])
+    assert "nonsensitive" not in str(refused.value)  # such columns would not be sufficient
 
 
 # --- eps_worst_case and observer_columns ---------------------------------------------------------

@@ -3,6 +3,8 @@
 False alarms of the simulations: below 1e-6, or as a test says, with fixed seeds.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,7 +13,7 @@ from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.design.mutual_information import information_bound
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.radii import likelihood_ratio_budgets
-from skrldp.sets.survey_effects import effective_records
+from skrldp.sets.survey_effects import _of_secrets, effective_records
 from skrldp.surveys.records import SurveyRecords, SurveyTotals
 
 
@@ -84,6 +86,20 @@ def test_budgets_by_eigenvalues(strata):
     np.testing.assert_allclose(effective_records(joint), records_of / effects)
     if found.single == found.pair:
         assert found.pair * n == pytest.approx(expected * few / many, rel=1e-9)
+
+
+def test_a_least_design_effect_multiplies_all_that_concerns_a_secret():
+    """Then the degrees of freedom are still those of the covariance."""
+    records, cells = drawn(np.random.default_rng(4), 60, 30, 0.1, [1, 2, 4], np.ones(6) / 6)
+    joint = joint_of(records, cells, (2, 3))
+    heavy = replace(joint.survey, squares=joint.survey.squares * [[30.0], [90.0]])
+    (trace, squares), (more, scaled) = (
+        _of_secrets(JointDistribution(joint.counts, survey=survey))
+        for survey in (joint.survey, heavy)
+    )
+    factor = more / trace
+    assert 1.0 < factor.min() < 0.5 * factor.max()
+    np.testing.assert_allclose(scaled, squares * factor[:, None] * factor)
 
 
 def test_replicates_of_a_jackknife_are_linearisation():
