@@ -144,7 +144,10 @@ def main():
     rng = np.random.default_rng(0)
     print("                                             error / raw error")
     print("population    numbers         bias coverage  measured   known rounding")
-    for tables, ways in ((hours(), HOURS), (wages(), WAGES)):
+    if adult_file() is None:
+        print("no file of Adult, and so no hours: set SKRLDP_ADULT")
+    of_adult = [(hours(), HOURS)] if adult_file() else []
+    for tables, ways in (*of_adult, (wages(), WAGES)):
         public = tables.pop("public")
         for way, numbers in ways.items():
             is_cut = isinstance(numbers, list)
