@@ -63,7 +63,7 @@ def main():
     ]
     todo = [run for run in runs if asked.again or kept.of(run) is None]
     todo.sort(key=lambda run: FIRST.index(run.eps) if run.eps in FIRST else len(FIRST))
-    with tqdm(total=len(runs), initial=len(runs) - len(todo), unit="run") as bar:
+    with tqdm(total=len(runs), initial=len(runs) - len(todo), unit="run", disable=None) as bar:
         for run, found in results(todo, asked.processes, asked.seconds):
             kept.keep(run, found)
             bar.set_description(f"{run.task.name}, {run.approach.name}, ε = {run.eps:g}")
