@@ -115,7 +115,7 @@ format: $(VENV)/.stamp-dev
 
 # The packages compared with bring their own pins, so they stay out of $(VENV).
 bench:
-	$(MAKE) .venv-bench/.stamp-bench VENV=.venv-bench
+	$(MAKE) .venv-bench/.stamp-bench-test VENV=.venv-bench
 	.venv-bench/bin/python benchmarks/run.py $(ARGS)
 
 coverage: $(VENV)/.stamp-test
