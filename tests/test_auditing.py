@@ -18,7 +18,6 @@ import pytest
 from regions import lower
 from scipy.stats import binom
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skrldp import (
@@ -97,15 +96,6 @@ class Noiseless:
         return write_reports(self, reports, X)
 
 
-class Swapped:
-    """Takes one secret for the other."""
-
-    def transform(self, X):
-        X = np.array(X, dtype=object)
-        X[:, 0] = 1 - X[:, 0].astype(int)
-        return super().transform(X.astype(int))
-
-
 class PassesOn:
     """Sends records with unknown values as they are."""
 
@@ -116,15 +106,6 @@ class PassesOn:
             return np.asarray(X)
 
 
-class Seeded:
-    """Draws the same in every call."""
-
-    def transform(self, X):
-        twin = copy.copy(self)
-        twin.random_state = np.random.RandomState(0)
-        return super(Seeded, twin).transform(X)
-
-
 # Each is found with probability above 1 - 1e-6 at this n.
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -132,9 +113,7 @@ class Seeded:
     [
         # The one check that looks at the mechanism: by its matrix, and by few numbers.
         (Noiseless, PolyOptSanitizer, "mechanism", "were expected"),
-        (Swapped, GRRSanitizer, "mechanism", "were expected"),
         (PassesOn, GRRSanitizer, "unknown", "reported rather than refused"),
-        (Seeded, PolyOptSanitizer, "repeats", "two calls report the same records too similarly"),
     ],
 )
 def test_planted_faults_are_found(fault, base, found_by, words):
@@ -151,6 +130,7 @@ def test_a_seed_is_a_fault():
     found = faults(audit(fitted(GRRSanitizer, random_state=3), n=5_000, random_state=0))
     assert set(found) == {"random_state", "repeats"}
     assert "random_state=" in found["random_state"]
+    assert "two calls report the same records too similarly" in found["repeats"]
 
 
 # --- Sound sanitizers ----------------------------------------------------------------------------
@@ -199,15 +179,8 @@ def test_frames_are_audited_with_all_their_columns():
 def test_many_cells_are_looked_at_in_part():
     """Four weights rather than a matrix: 3,000 cells. False alarms: 1e-3."""
     rows = [[s, u] for s in range(30) for u in range(100)]
-
-    class Noisy(GRRSanitizer):
-        def transform(self, X):
-            reports, X = super().transform(X), np.asarray(X)
-            bare = fresh().random(len(X)) < 0.1
-            reports[bare] = X[bare]
-            return reports
-
-    sound, faulty = (cls(eps=3.0, sensitive=0).fit(rows) for cls in (GRRSanitizer, Noisy))
+    noisy = type("Noisy", (Noiseless, GRRSanitizer), {})
+    sound, faulty = (cls(eps=3.0, sensitive=0).fit(rows) for cls in (GRRSanitizer, noisy))
     found = audit(sound, n=10_000, level=0.999, random_state=0)
     assert found.passed, str(found)
     found = faults(audit(faulty, n=10_000, level=0.999, random_state=0))
@@ -442,18 +415,6 @@ def test_functions_with_a_mechanism():
     with pytest.raises(ValueError, match="the mechanism's secrets and values"):
         other = JointDistribution(COUNTS, ("a", "b"), (0, 1, 2))
         audit(sampler(0), mechanism=mechanism, distribution=other)
-
-
-def test_pipelines_stand_for_their_last_step():
-    """Their transform is a function. False alarms: 1e-3."""
-    encode = FunctionTransformer(lambda X: (X == "yes") * 1 + (X == "mid") * 1)
-    rows = np.array([["no", "low"], ["no", "mid"], ["yes", "low"], ["yes", "mid"]], dtype=object)
-    pipeline = make_pipeline(encode, GRRSanitizer(eps=1, sensitive=0)).fit(rows)
-    joint = JointDistribution([[3, 1], [1, 3]], ["no", "yes"], ["low", "mid"])
-    options = {"n": 5_000, "level": 0.999, "random_state": 0}
-    assert audit(pipeline.transform, distribution=joint, eps=1.0, **options).passed
-    alone = audit(FrozenEstimator(pipeline), **options)
-    assert alone.passed and set(alone.bounds[0].secrets) == {0, 1}
 
 
 def test_reports_that_are_all_different_are_refused():

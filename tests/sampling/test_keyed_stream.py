@@ -98,22 +98,6 @@ BLOCKS = Mechanism.from_blocks(srr(1.0, 2, 3), ("a", "b"), (0, 1, 2))
 
 
 @pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])
-@given(data=st.data())
-@settings(max_examples=20)
-def test_a_report_is_drawn_from_its_own_tape(mechanism, data):
-    """However many rows are drawn together."""
-    persons = data.draw(st.lists(st.text(max_size=20), min_size=1, max_size=9))
-    cells = np.array([data.draw(st.integers(0, 5)) for _ in persons])
-    sampler = mechanism.form.sampler
-    expected = [
-        sampler.sample([cell], Tapes(np.frombuffer(tape(int(cell), person), np.uint8)[None]))[0]
-        for cell, person in zip(cells, persons, strict=True)
-    ]
-    reports = KeyedStream(KEY, DIGEST).sample(sampler, cells, ids_of(persons))
-    assert reports.tolist() == expected
-
-
-@pytest.mark.parametrize("mechanism", [DENSE, BLOCKS])
 def test_rows_of_a_large_table_are_drawn_as_if_alone(mechanism):
     """A table is drawn in blocks, whose ends change nothing."""
     persons = np.arange(2 * BLOCK + 5, dtype=np.uint64)
