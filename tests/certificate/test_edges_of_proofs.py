@@ -56,22 +56,27 @@ FOURS = [(2, 2, 9, 1), (4, 1, 2, 1), (3, 1, 3, 1), (5, 1, 1, 1), (4, 4, 1, 1), (
 
 
 # The first is exact, over 32, so that equal parts are rounded alike.
-@pytest.mark.parametrize(("seed", "four"), [*enumerate(FOURS), (4, FOURS[0]), (6, FOURS[0])])
+@pytest.mark.parametrize(
+    ("seed", "four"), [*enumerate(FOURS), (4, FOURS[0]), (6, FOURS[0]), (7, FOURS[5])]
+)
 def test_blocks_are_proven_for_every_value_and_every_secret(seed, four):
     """The dense proof looks at each report; the worst pair may stand anywhere, in any order."""
     rng = np.random.default_rng(seed)
-    a1, a2 = (4, 3) if seed % 2 else (3, 4)
+    a1, a2 = (4, 1) if seed == 7 else (4, 3) if seed % 2 else (3, 4)
     counts = rng.integers(1, 400, (a1, a2))
     counts[-1] = rng.integers(1, 20, a2)  # the last secret is rare, so it is in the worst pair
     joint = JointDistribution(counts)
+    unseen = JointDistribution(np.append(counts[:-1], np.zeros((1, a2), dtype=int), axis=0))
     parts = np.array([1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
     four = np.array(four) / (parts @ four)
     names = joint.secrets[::-1], joint.values[::-1]
     block = Mechanism.from_blocks(tuple(four), joint.secrets, joint.values)
-    for uncertainty in (RenyiBall(radius=0.02), RenyiBall(1, radius=0.0), AllDistributions()):
-        ours = certify(block, uncertainty, joint)
-        theirs = certify(block.matrix, uncertainty, joint)
-        assert ours.eps == pytest.approx(theirs.eps, abs=1e-9)
+    balls = RenyiBall(radius=0.02), RenyiBall(1, radius=0.0), RenyiBall(0.7, radius=0.02)
+    for uncertainty in (*balls, AllDistributions()):
+        for table in (unseen, joint):
+            ours, theirs = (certify(one, uncertainty, table) for one in (block, block.matrix))
+            assert ours.eps == pytest.approx(theirs.eps, abs=1e-9)
+            assert ours.eps_attained == pytest.approx(theirs.eps_attained, abs=1e-6)
         turned = JointDistribution(counts[::-1, ::-1], *names)  # the last come first
         assert certify(block, uncertainty, turned).eps == pytest.approx(ours.eps, abs=1e-9)
         assert leak(block.matrix, ours.distribution[None])[0] <= ours.eps + 1e-12

@@ -8,11 +8,10 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skrldp import AllDistributions, JointDistribution, Mechanism, RenyiBall, certify
+from skrldp import Mechanism
 from skrldp.design.closed_form import grr, srr
 from skrldp.information import information_by_secret
 from skrldp.mechanism import forms
@@ -138,34 +137,6 @@ def test_blocks_are_their_dense_matrix(a1, a2, blocks):
             assert block.leakage(distribution) == pytest.approx(
                 dense.leakage(distribution), abs=1e-7
             )
-
-
-SETS = [RenyiBall(radius=0.05), RenyiBall(0.7, radius=0.02), AllDistributions()]
-
-
-@pytest.mark.parametrize(
-    ("uncertainty", "shape", "unseen"), pairwise(SETS, [(3, 4), (4, 1), (2, 3)], [False, True])
-)
-def test_blocks_and_dense_have_one_certificate(uncertainty, shape, unseen):
-    a1, a2 = shape
-    rng = np.random.default_rng(6)
-    counts = rng.integers(1, 60, size=(a1, a2))
-    counts[-1] *= not unseen
-    joint = JointDistribution(counts)
-    for blocks in (
-        grr(0.7, a1 * a2),
-        srr(0.7, a1, a2),
-        (0.4, 0.1, 0.3, 0.05),
-        (0.3, 0.3, 0.5, 0.1),
-    ):
-        total = np.dot(blocks, [1, a2 - 1, a1 - 1, (a1 - 1) * (a2 - 1)])
-        probabilities = tuple(p / total for p in blocks)
-        block = Mechanism.from_blocks(probabilities, joint.secrets, joint.values)
-        dense = certify(block.matrix, uncertainty, joint)
-        found = certify(block, uncertainty, joint)
-        assert found.eps == pytest.approx(dense.eps, abs=1e-8)
-        assert found.eps_attained == pytest.approx(dense.eps_attained, abs=1e-6)
-        assert found.eps_attained <= found.eps
 
 
 @pytest.mark.parametrize(

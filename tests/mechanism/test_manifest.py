@@ -83,22 +83,3 @@ def test_blocks_and_reports_have_their_probabilities():
         expected = n * MANIFEST.shares[number] * one.matrix[:, cell]
         seen = np.bincount(reports[drawn == number], minlength=len(expected))
         assert (np.abs(seen - expected) <= 6.0 * np.sqrt(expected) + 1).all()
-
-
-def test_functions_of_person_and_number_give_permanent_reports():
-    secrets = np.array([0, 1, 1, 0], dtype=np.uint8)
-    values = [np.array(own, dtype=np.uint8) for own in ([2, 0, 1, 2], [1, 0, 1, 1], [0, 2, 1, 0])]
-    persons = np.array([3, 1, 2, 7])
-
-    def tapes(numbers, rows):
-        own = zip(who[rows], numbers, strict=True)
-        mixed = [np.random.default_rng([p, n]).bytes(16) for p, n in own]
-        return np.frombuffer(b"".join(mixed), np.uint8).reshape(-1, 16)
-
-    who = persons
-    once = MANIFEST.sample_with(tapes, secrets, values)
-    order = np.array([2, 0, 3, 1])
-    who = persons[order]
-    again = MANIFEST.sample_with(tapes, secrets[order], [own[order] for own in values])
-    for first, second in zip(once, again, strict=True):
-        np.testing.assert_array_equal(first[order], second)
