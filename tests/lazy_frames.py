@@ -13,13 +13,14 @@ import re
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from skrldp import FrequencyEstimator, GRRSanitizer, SRRSanitizer
 from skrldp.table.lazy import LazyTable
 from skrldp.table.learned_categories import learn
 
-__all__ = ["ENGINES", "check_engine", "check_same_fit", "records", "rows_brought"]
+__all__ = ["ENGINES", "check_engine", "check_same_fit", "in_arrow", "records", "rows_brought"]
 
 
 NUMBERS = itertools.count()
@@ -44,6 +45,11 @@ def from_duckdb(frame):
 
 
 ENGINES = {"polars": pl.DataFrame.lazy, "duckdb": from_duckdb}
+
+
+def in_arrow(frame):
+    """Bring a frame of any library, as a table of Arrow."""
+    return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
 
 
 def rows_brought(monkeypatch):

@@ -49,19 +49,10 @@ def test_the_block_is_the_person_s_whatever_the_record():
 
 
 def test_bad_input():
-    for wrong, message in (
-        (TABLE.assign(job="z"), "does not know a value"),
-        (pd.concat([TABLE, TABLE.iloc[:1]]), "more than one row"),
-        (TABLE.drop(columns="home"), "one column 'home'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            reporter()(wrong)
-    for keep, message in (
-        (["block"], "different names"),
-        (["age"], "must not be output unchanged"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            reporter(keep=keep)
+    with pytest.raises(ValueError, match="does not know a value"):
+        reporter()(TABLE.assign(job="z"))
+    with pytest.raises(ValueError, match="different names"):
+        reporter(keep=["block"])
     for kind, text, message in (
         (batches.Reporter, MANIFEST.to_json(), r"got Manifest, .* use BlockReporter"),
         (batches.LedgerReporter, MANIFEST.to_json(), r"got Manifest, .* use BlockReporter"),

@@ -54,18 +54,6 @@ def test_types_of_ids(kind):
         one.report_batch(batch_of(person=pa.concat_arrays([column, column.slice(1, 1)])))
 
 
-def test_an_integer_and_its_digits_are_one_id():
-    """Whatever else is in the column: what infers types from rows does not decide who reports."""
-    numbers = [0, 7, -7, 2**53 + 1, 2**63 - 1]
-    expected = [expected_report(dense(), 0, person) for person in [*numbers, "007", "7.0", " 7"]]
-    texts = [*map(str, numbers), "007", "7.0", " 7"]
-    for ids in (numbers, texts):
-        found = reporter(dense()).report_batch(batch_of(person=ids))["report"].to_pylist()
-        assert found == expected[: len(ids)]
-    frame = pd.DataFrame(batch_of(person=numbers).to_pydict())
-    assert reporter(dense())(frame)["report"].tolist() == expected[: len(numbers)]
-
-
 @pytest.mark.parametrize("column", ["ill", "person"])
 @pytest.mark.parametrize("odd", [2**70, "classified", ("classified",), pd.Period("1987-06")])
 def test_what_arrow_cannot_hold_is_not_quoted(column, odd):

@@ -8,12 +8,12 @@ import re
 from dataclasses import replace
 
 import duckdb
-import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
 from keyed_tapes import report_of_tape, tape
+from lazy_frames import in_arrow
 
 from skrldp import AllDistributions, JointDistribution, Mechanism, certify
 from skrldp.batches import KeyVariable, LedgerReporter, Reporter, key_check
@@ -48,11 +48,6 @@ def records(persons, rng):
     return pa.table({**table, "day": rng.integers(0, 9, len(persons))})
 
 
-def arrow(frame):
-    """Bring a frame of any library."""
-    return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
-
-
 CONNECTIONS, NAMES = [], itertools.count()
 
 
@@ -84,10 +79,10 @@ def run(one, table, ledger, library="pyarrow"):
     """Do what a job does; return the reports as {person: (report, epoch)}, and the ledger."""
     make = LIBRARIES[library]
     candidates = make(one(table))
-    new = arrow(one.entries(candidates, make(ledger)))
+    new = in_arrow(one.entries(candidates, make(ledger)))
     assert new.schema.names == ledger.schema.names
     ledger = pa.concat_tables([ledger, new.cast(ledger.schema)])
-    out = arrow(one.reports(candidates, make(ledger)))
+    out = in_arrow(one.reports(candidates, make(ledger)))
     assert out.schema.names == [
         "person",
         "report",
@@ -151,7 +146,7 @@ def test_two_jobs_at_once_are_counted_as_two():
     assert differ > 10
     other = reporter(1, max_reports=2)
     assert len(other.entries(other(tables[0]), ledger)) == 50 - differ
-    outs = [arrow(one.reports(one(table), ledger)).sort_by("person") for table in tables]
+    outs = [in_arrow(one.reports(one(table), ledger)).sort_by("person") for table in tables]
     assert outs[0] == outs[1]
 
 

@@ -24,6 +24,7 @@ from command_files import CHECKED, KEY, KEYED, call, designed, folder, read, rea
 from conftest import few_iterations
 from hypothesis import given
 from hypothesis import strategies as st
+from lazy_frames import in_arrow
 
 from skrldp import Mechanism, SRRSanitizer
 from skrldp.batches import LedgerReporter, key_check
@@ -113,18 +114,15 @@ def test_the_joins_follow_the_rule(entries, asked, epoch, most, library):
     texts = pa.array(asked, pa.string())
     made = {"person": texts, "candidate": pa.array([1] * len(asked), pa.uint8()), "holder": texts}
 
-    def bring(frame):
-        return pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
-
     def make(table):
         frame = nw.from_arrow(table, backend="polars" if library == "lazy" else library)
         return (frame.lazy() if library == "lazy" else frame).to_native()
 
     candidates = make(pa.table(made))
-    new = bring(one.entries(candidates, make(ledger)))
+    new = in_arrow(one.entries(candidates, make(ledger)))
     assert sorted(new["holder"].to_pylist()) == sorted(p for p in asked if expected[p][2])
     grown = make(pa.concat_tables([ledger, new.cast(ledger.schema)]))
-    leaves = bring(one.reports(candidates, grown))
+    leaves = in_arrow(one.reports(candidates, grown))
     wanted = {p: tuple(found[:2]) for p, found in expected.items() if found[1] >= 0}
     found = zip(*(leaves[name].to_pylist() for name in leaves.column_names), strict=True)
     assert {person: (report, epoch) for person, report, epoch in found} == wanted

@@ -8,7 +8,6 @@ import os
 import pickle
 import traceback
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -27,7 +26,7 @@ from engine_records import (
     reporter,
     write,
 )
-from lazy_frames import check_engine
+from lazy_frames import check_engine, in_arrow
 from test_docs import TEXTS, blocks
 
 from skrldp import SRRSanitizer, batches
@@ -264,7 +263,7 @@ def day(number, n=500):
 
 
 def arrow(frame):
-    table = pa.table(nw.from_native(frame).lazy().collect("pyarrow").to_native())
+    table = in_arrow(frame)
     return table.drop_columns([name for name in table.column_names if name.startswith("__index")])
 
 
