@@ -494,7 +494,7 @@ def ratio_ends(values: Floats, ends: Floats, correlation: Floats, spreads: Float
     top, base = np.clip(np.where(np.isnan(values), (low + high) / 2.0, sign * values), low, high)
     points, unknown = np.stack([top, base]), np.full_like(correlation, np.nan)
     wide = np.stack([np.fmin(low, points - spreads), np.fmax(high, points + spreads)], axis=-1)
-    lowest, highest = -np.inf, np.inf
+    lowest, highest = np.full_like(top, -np.inf), np.full_like(top, np.inf)
     for both, correlated in ((wide, correlation), (ends, unknown)):
         of_top, of_base = both
         lowest = np.maximum(lowest, _lowest_ratio(top, of_top[:, 0], base, of_base, correlated))
