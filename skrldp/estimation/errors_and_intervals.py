@@ -495,8 +495,7 @@ def ratio_ends(values: Floats, ends: Floats, correlation: Floats, spreads: Float
     points, unknown = np.stack([top, base]), np.full_like(correlation, np.nan)
     wide = np.stack([np.fmin(low, points - spreads), np.fmax(high, points + spreads)], axis=-1)
     lowest, highest = np.full_like(top, -np.inf), np.full_like(top, np.inf)
-    for both, correlated in ((wide, correlation), (ends, unknown)):
-        of_top, of_base = both
+    for (of_top, of_base), correlated in ((wide, correlation), (ends, unknown)):
         lowest = np.maximum(lowest, _lowest_ratio(top, of_top[:, 0], base, of_base, correlated))
         highest = np.minimum(
             highest, -_lowest_ratio(-top, -of_top[:, 1], base, of_base, -correlated)
