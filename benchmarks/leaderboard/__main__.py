@@ -21,8 +21,7 @@ from .wide import WIDE, WideTask
 
 HERE = Path(__file__).parent
 WIDE_TASK = "adult_wide"
-EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-FIRST = (1.0, 4.0, 0.25)  # so that an interrupted run is of use
+EPSILONS = (1.0, 4.0, 0.25, 0.5, 2.0)  # ordered so that an interrupted run is of use
 
 
 def tasks_of(names):
@@ -52,17 +51,17 @@ def main():
     parser.add_argument("--kept", type=Path, default=HERE / "kept.jsonl")
     parser.add_argument("--csv", type=Path, default=CSV, help="the default one draws the pages")
     asked = parser.parse_args()
-    kept = Kept(asked.kept)
+    kept, epsilons = Kept(asked.kept), asked.eps or EPSILONS
     runs = [
         Run(approach, task, eps)
         for task, approaches in tasks_of(asked.task or [*TASKS, WIDE_TASK])
-        for eps in asked.eps or EPSILONS
+        for eps in epsilons
         for approach in approaches
         if asked.approach is None or approach.name in asked.approach
         if approach.epsilons is None or eps in approach.epsilons
     ]
     todo = [run for run in runs if asked.again or kept.of(run) is None]
-    todo.sort(key=lambda run: FIRST.index(run.eps) if run.eps in FIRST else len(FIRST))
+    todo.sort(key=lambda run: epsilons.index(run.eps))
     with tqdm(total=len(runs), initial=len(runs) - len(todo), unit="run", disable=None) as bar:
         for run, found in results(todo, asked.processes, asked.seconds):
             kept.keep(run, found)
