@@ -280,19 +280,20 @@ def whole(public, people, categories):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="five columns, 10 simulations")
+    parser.add_argument("--quick", action="store_true", help="six columns, 10 simulations")
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--drifted", type=int, default=10, help="simulations of each drift")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
     parser.add_argument("--n-jobs", type=int, default=2, help="processes that design blocks")
     chosen = parser.parse_args()
     if adult_file() is None:
-        raise SystemExit("the file of Adult is not there: set SKRLDP_ADULT")
+        print("no file of Adult: set SKRLDP_ADULT")
+        raise SystemExit(0)
     for kind in (ConvergenceWarning, PrivacyLeakWarning):
         warnings.simplefilter("ignore", kind)
     table = twelve_columns().sample(frac=1.0, random_state=0)
     if chosen.quick:
-        table = table[["sex", "age", "education", "us", "income", "hours"]]
+        table = table[["sex", "age", "education", "marital", "us", "income", "hours"]]
         chosen.simulations, chosen.drifted = 10, 1
     categories = {name: sorted(table[name].unique().tolist()) for name in table}
     public, people = table[: len(table) // 2], table[len(table) // 2 :]
