@@ -145,7 +145,7 @@ def main():
     print("                                             error / raw error")
     print("population    numbers         bias coverage  measured   known rounding")
     if adult_file() is None:
-        print("no file of Adult, and so no hours: set SKRLDP_ADULT")
+        print("no file of Adult, so the hours are skipped: set SKRLDP_ADULT")
     of_adult = [(hours(), HOURS)] if adult_file() else []
     for tables, ways in (*of_adult, (wages(), WAGES)):
         public = tables.pop("public")

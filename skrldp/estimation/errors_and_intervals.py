@@ -461,8 +461,8 @@ def combined_ends(
 
     The variance on each side is that implied by the length of the intervals on that side (Zou and
     Donner 2008), or by z standard errors if these are longer, because an interval that ends where
-    the range of the quantity does is too short for its variance. No end is beyond the sum of the
-    ends. If a correlation is unknown (NaN), this is the end.
+    the range of the quantity does is too short for its variance. The same sums of the quantities'
+    ends limit the result, and are the result if a correlation is unknown (NaN).
 
     Shapes: `factors` (k,), `values` (k, m), `ends` (k, m, 2), `correlation` (k, k, m), `spreads`
     (k, m): z standard errors, NaN if unknown.
@@ -471,12 +471,12 @@ def combined_ends(
     together = signs[:, None, None] * signs[None, :, None]
     correlation = np.where(np.isnan(correlation), together, np.clip(correlation, -1.0, 1.0))
     values, combined = np.clip(values, *np.moveaxis(ends, -1, 0)), []
-    for side, sign in enumerate((-1.0, 1.0)):
+    for side, sign, inner in ((0, -1.0, np.maximum), (1, 1.0, np.minimum)):
         outer = np.where((signs > 0)[:, None], ends[..., side], ends[..., 1 - side])
         moves = factors[:, None] * np.fmax(np.abs(values - outer), spreads)
         square = np.einsum("im,jm,ijm->m", moves, moves, correlation)
         end = factors @ values + sign * np.sqrt(np.maximum(square, 0.0))
-        combined.append(sign * np.minimum(sign * end, sign * (factors @ outer)))
+        combined.append(inner(end, factors @ outer))
     return np.stack(combined, axis=-1)
 
 
