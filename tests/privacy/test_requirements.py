@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from members_of_sets import members
+from random_rows import joint_and_rows
 
 from skrldp import JointDistribution, LikelihoodRatioSet, RenyiBall
 from skrldp.privacy.private_rows import privacy_region
@@ -130,13 +131,6 @@ def test_sets_of_conditionals_are_fitted_to_the_finer_table():
 EVERYTHING = RenyiSet(1.0, np.inf)
 
 
-def instance(seed, a1=3, a2=7, b=6):
-    rng = np.random.default_rng(seed)
-    joint = JointDistribution(rng.integers(1, 60, (a1, a2)))
-    rows = rng.random((b, a1, a2)) * 10.0 ** rng.uniform(-6, 0, (b, 1, 1))
-    return joint, rows
-
-
 def violation(requirements, rows):
     """Greatest bound of a pair, of all rows and requirements."""
     return max(one.region.worst(rows, one.eps).bound.max() for one in requirements)
@@ -159,7 +153,7 @@ def several(joint, seed):
 @settings(max_examples=12)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 1e-9, 1e-3]))
 def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
-    joint, rows = instance(seed)
+    joint, rows = joint_and_rows(seed)
     requirements = several(joint, seed)
     fixed = repair(rows.reshape(6, -1), requirements, rounding)
     np.testing.assert_allclose(fixed.sum(axis=0), 1.0, atol=1e-12)
@@ -176,7 +170,7 @@ def test_what_is_repaired_stays_private_when_it_is_rounded(seed, rounding):
 @given(st.integers(0, 10**6))
 @settings(max_examples=12)
 def test_heights_are_the_greatest_and_no_more_than_is_needed(seed):
-    joint, rows = instance(seed)
+    joint, rows = joint_and_rows(seed)
     requirements = several(joint, seed)
     shifts = requirements.shifts(rows)
     each = [Requirements((one,)).shifts(rows) for one in requirements]
@@ -193,7 +187,7 @@ def test_heights_are_the_greatest_and_no_more_than_is_needed(seed):
 
 
 def test_a_report_that_is_never_sent_stays_so():
-    joint, rows = instance(2)
+    joint, rows = joint_and_rows(2)
     rows[3] = 0.0
     requirements = Requirements.of(privacy_region(joint, EVERYTHING), 0.5)
     fixed = repair(rows.reshape(6, -1), requirements, 1e-6)

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from random_rows import joint_and_rows
 
-from skrldp import JointDistribution
 from skrldp.privacy.private_rows import privacy_region
 from skrldp.privacy.requirements import Requirements
 from skrldp.sets.fitted_sets import RenyiSet
@@ -15,13 +15,6 @@ from skrldp.support_function import support
 
 SEEDS = range(3)
 EVERYTHING = RenyiSet(1.0, np.inf)
-
-
-def instance(seed, a1=3, a2=7, b=6):
-    rng = np.random.default_rng(seed)
-    joint = JointDistribution(rng.integers(1, 60, (a1, a2)))
-    rows = rng.random((b, a1, a2)) * 10.0 ** rng.uniform(-6, 0, (b, 1, 1))
-    return joint, rows
 
 
 def exact_maxima(region, q, secret):
@@ -55,7 +48,7 @@ def regions(joint):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", range(4), ids=["simplex", "point", "lower", "box"])
 def test_a_polytopes_maximum_is_bounded_to_the_last_bit(seed, kind):
-    joint, rows = instance(seed, a2=40)
+    joint, rows = joint_and_rows(seed, a2=40)
     region = list(regions(joint))[kind]
     q = np.concatenate([rows[:, 0], -rows[:, 1]])
     for secret in range(3):
@@ -70,7 +63,7 @@ def test_a_polytopes_maximum_is_bounded_to_the_last_bit(seed, kind):
 @pytest.mark.parametrize("kind", range(4), ids=["simplex", "point", "lower", "box"])
 def test_a_violation_is_bounded_to_the_last_bit(seed, kind):
     """Floating point rounds exp(eps), products and differences; the bound is above, and close."""
-    joint, rows = instance(seed, a2=20)
+    joint, rows = joint_and_rows(seed, a2=20)
     region = list(regions(joint))[kind]
     for eps in (1e-9, 0.3, 2.0, 40.0):
         found = region.worst(rows, eps)
@@ -91,7 +84,7 @@ def test_a_violation_is_bounded_to_the_last_bit(seed, kind):
 
 def test_all_that_exceeds_is_returned():
     """However small: a caller asks for what is above a number, and gets it."""
-    joint, rows = instance(0)
+    joint, rows = joint_and_rows(0)
     for region in (*regions(joint), privacy_region(joint, RenyiSet(2.0, 0.05))):
         everything = region.worst(rows, 0.3)
         for above in np.sort(everything.bound)[[0, 5, 17, -2]] - 1e-13:
@@ -105,7 +98,7 @@ def test_all_that_exceeds_is_returned():
 
 
 def test_a_closer_bound_that_is_no_number_leaves_the_rougher_one(monkeypatch):
-    joint, rows = instance(0)
+    joint, rows = joint_and_rows(0)
     region = privacy_region(joint, RenyiSet(2.0, 0.05))
     exact = region.worst(rows, 0.3)
 
